@@ -84,8 +84,8 @@ def learn(name: str, path: Path, vocab_size: int, threads: int) -> list[bytes]:
     if name == "tokenizers":
         from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
+        from tokexport.model.byte_alphabet import to_bytes
         from tokexport.sources.patterns import GPT2
-        from tokexport.unicode.byte_alphabet import to_bytes
 
         level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
         tokenizer = Tokenizer(models.BPE())

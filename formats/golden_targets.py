@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.sources.patterns import GPT2
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
@@ -32,7 +33,6 @@ from tokexport.sources.tokenizer_json.document import (
 from tokexport.targets.material import Material, material
 from tokexport.targets.registry import TARGETS
 from tokexport.targets.target import Files
-from tokexport.unicode.byte_alphabet import CHARACTERS
 
 FORMATS = Path(__file__).resolve().parent
 PATTERN = GPT2

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tokexport._core import differing_places, joined_parts
 from tokexport.model import ByteStrings, Vocabulary
+from tokexport.model.byte_alphabet import all_to_bytes, to_bytes
 from tokexport.model.byte_strings import Suffixes
-from tokexport.unicode.byte_alphabet import all_to_bytes, to_bytes
 
 BLOCK = 1 << 14  # strings per block
 TEXTS = st.lists(st.text("ab \u0120\u00e9\u2581\U0001f600", max_size=3).map(str.encode), max_size=8)

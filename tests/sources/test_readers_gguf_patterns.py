@@ -16,12 +16,12 @@ from references import assert_same, converted, reference_for
 from repository import SLOW, SMALL
 
 from tokexport.errors import UnsupportedError
+from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.sources import read
 from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.patterns import KIMI, LLAMA3
 from tokexport.sources.registry import open_source
-from tokexport.unicode.byte_alphabet import CHARACTERS
 
 CONTROL, NORMAL = gguf.TokenType.CONTROL, gguf.TokenType.NORMAL
 # Words, digits, white space, letters without case, marks that NFC composes, punctuation.

@@ -12,10 +12,10 @@ import pytest
 from tokexport._core import Core, SplitText
 from tokexport.conversion import file_bytes
 from tokexport.model import Provenance
+from tokexport.model.byte_alphabet import to_bytes
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.training import train_from_iterator
 from tokexport.training.train import TieBreak
-from tokexport.unicode.byte_alphabet import to_bytes
 
 Merge = tuple[bytes, bytes]
 Pair = tuple[int, int]

@@ -10,13 +10,13 @@ from references import converted, reference_for
 from repository import ROOT, script
 
 from tokexport.errors import TokexportError
+from tokexport.model.byte_alphabet import to_characters
 from tokexport.sources.gguf.metadata import read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.tokenizer_json.document import added_token
 from tokexport.targets.llamacpp_differs import SPLITTERS
 from tokexport.targets.registry import TARGETS
 from tokexport.targets.write import write_target
-from tokexport.unicode.byte_alphabet import to_characters
 
 pytest.importorskip("gguf")
 GOLDEN = script(ROOT / "formats" / "golden_targets.py")

@@ -21,9 +21,9 @@ from peer_trainers import (
 )
 from repository import SLOW
 
+from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.sources.patterns import CL100K, GPT2, NANOCHAT
 from tokexport.training.train import TieBreak
-from tokexport.unicode.byte_alphabet import CHARACTERS
 
 MERGES = 8000 if SLOW else 400
 # Late merges have many ties, where tie-breaks differ.

@@ -13,9 +13,9 @@ from peer_trainers import merges_of, tokenizers_model
 
 import tokexport
 from tokexport.errors import TokexportError
+from tokexport.model.byte_alphabet import to_bytes
 from tokexport.sources.patterns import GPT2
 from tokexport.training import WordCounts, train_from_iterator
-from tokexport.unicode.byte_alphabet import to_bytes
 
 END, EOT = "<|end|>", "<|end|><|eot|>"  # the shorter one is a prefix of the longer one
 SMALL = r" ?\p{L}+|\P{L}"

@@ -26,6 +26,7 @@ from tokexport.model import (
     Split,
     Strip,
 )
+from tokexport.model.byte_alphabet import to_characters
 from tokexport.normalization.character_map import named_mapping
 from tokexport.normalization.charsmap import CharacterSequences, read_charsmap, rules_of
 from tokexport.normalization.graphemes import grapheme_program
@@ -40,7 +41,6 @@ from tokexport.normalization.normal_forms import (
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree, spans
 from tokexport.patterns.tree import text_of
 from tokexport.unicode import character_test_set
-from tokexport.unicode.byte_alphabet import to_characters
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:

@@ -16,7 +16,6 @@ from tokexport.patterns.nfa import nfa_of, tests_of
 from tokexport.patterns.tree import PatternError
 from tokexport.patterns.unbounded_lookaround import LabelTable, determinise_with_labels
 from tokexport.unicode import CODE_POINTS, Dialect
-from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.store import Intervals
 
 MATCH_ENDS = 0x8000
@@ -72,8 +71,11 @@ class SplitProgram:
         return end
 
 
-def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -> SplitProgram:
-    r"""Compiles a regular expression. ``on_bytes``: it reads GPT-2's characters for bytes.
+def compile_pattern(
+    pattern: str, dialect: Dialect, alphabet: Sequence[int] = range(CODE_POINTS)
+) -> SplitProgram:
+    r"""Compiles a regular expression. The symbols that it reads are indices in ``alphabet``, which
+    has all code points that a text may have.
 
     Raises PatternError where no table is exact, or where the dialect's engine refuses the pattern.
 
@@ -83,15 +85,14 @@ def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -
     """
     parse = oniguruma.parse if dialect is Dialect.ONIGURUMA else fancy.parse
     try:
-        return compile_tree(parse(pattern), on_bytes=on_bytes)
+        return compile_tree(parse(pattern), alphabet)
     except RecursionError:
         hint = "fewer levels are supported"
         raise PatternError(0, "groups nested too deeply", hint) from None
 
 
-def compile_tree(node: tree.Node, *, on_bytes: bool = False) -> SplitProgram:
+def compile_tree(node: tree.Node, alphabet: Sequence[int] = range(CODE_POINTS)) -> SplitProgram:
     """Compiles a pattern given as a tree. Raises PatternError as compile_pattern does."""
-    alphabet: Sequence[int] = [*map(ord, CHARACTERS)] if on_bytes else range(CODE_POINTS)
     node = lower_lookaround_and_atomic(expand_backreferences(node))
     nodes = [node]
     if any(isinstance(each, tree.SearchStart) for each in tree.nodes_of(node)):

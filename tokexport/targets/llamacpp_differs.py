@@ -5,13 +5,13 @@ of llama-cpp-python 0.3.36: its splitters by name, tokens that it knows by name,
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tokexport.model.byte_alphabet import BYTES_OF_TEXT, to_characters
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.source import GgufTokenizer
 from tokexport.sources.json_node import show
 from tokexport.sources.sentencepiece.proto import PieceType
 from tokexport.targets.longest_first import cut_otherwise
 from tokexport.targets.parts import Part
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, to_characters
 
 _CASED: Final = (
     "ends a word at a combining mark (accents in NFD, Hindi, Thai) and takes a letter outside ASCII"

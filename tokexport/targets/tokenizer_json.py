@@ -23,6 +23,7 @@ from tokexport.model import (
     TemplateItem,
     Token,
 )
+from tokexport.model.byte_alphabet import to_characters
 from tokexport.sources.patterns import oniguruma
 from tokexport.sources.registry import open_source
 from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, Algorithm, PieceType
@@ -30,7 +31,6 @@ from tokexport.sources.tokenizer_json import document as parts
 from tokexport.targets.material import Material, material, refuse_file
 from tokexport.targets.parts import Part, merges_of, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Target, single
-from tokexport.unicode.byte_alphabet import to_characters
 
 _NAME: Final = "tokenizer.json"
 _BYTES: Final = parts.byte_level(False)

@@ -9,9 +9,9 @@ import numpy as np
 from tokexport.errors import TokexportError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
 from tokexport.model import SpecialIds
+from tokexport.model.byte_alphabet import to_bytes
 from tokexport.training.counting import Text, WordCounts, checked
 from tokexport.training.trained import BYTES, ROLES, Merge, Trained
-from tokexport.unicode.byte_alphabet import to_bytes
 
 # Which of several most frequent pairs is merged: the smallest pair of ids (rustbpe); the same, with
 # the 256 bytes in the order of GPT-2's vocabulary (BpeTrainer of tokenizers); the

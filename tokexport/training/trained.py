@@ -12,6 +12,7 @@ from typing import Final
 from tokexport.conversion import file_bytes
 from tokexport.escape import escape
 from tokexport.model import Provenance, SpecialIds
+from tokexport.model.byte_alphabet import to_characters
 from tokexport.output import make_folder, write_file
 from tokexport.sources.patterns import oniguruma
 from tokexport.sources.tiktoken.encoding import build
@@ -23,7 +24,6 @@ from tokexport.sources.tokenizer_json.document import (
     split,
     tokenizer_document,
 )
-from tokexport.unicode.byte_alphabet import to_characters
 
 BYTES: Final = 256
 ROLES: Final = ("bos", "eos", "pad")

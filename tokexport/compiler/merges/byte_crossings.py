@@ -19,8 +19,8 @@ from tokexport.compiler.merges.crossings import ASCII, hashed_pairs
 from tokexport.compiler.merges.first_symbols import FirstSymbols
 from tokexport.compiler.tables import Crossings
 from tokexport.model import ByteStrings, Vocabulary
+from tokexport.model.byte_alphabet import BYTES_OF_TEXT
 from tokexport.model.byte_strings import Numbers
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 from tokexport.unicode.store import CODE_POINTS, distinct
 
 # By first byte: the size of the character (0: no character begins with it). By size: the bits of

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.model import BytePairModel, ByteStrings, CharacterSymbols, Vocabulary
+from tokexport.model.byte_alphabet import BYTES_OF_TEXT
 from tokexport.model.byte_strings import Numbers
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 from tokexport.unicode.store import CODE_POINTS, distinct
 
 _LEADS: Final = (0xC0, 0xE0, 0xF0)  # from each of these on, a character has one more byte

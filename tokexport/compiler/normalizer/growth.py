@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tokexport._core import give_back_memory
 from tokexport.compiler.normalizer import rewriting
 from tokexport.model import NormalForm, SpellBytes
+from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.normalization.character_map import CharacterMapping
 from tokexport.normalization.charsmap import keys
 from tokexport.normalization.normal_forms import (
@@ -24,7 +25,6 @@ from tokexport.normalization.normal_forms import (
     normalization_tables,
 )
 from tokexport.patterns import MATCH_ENDS, SplitProgram
-from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.store import CODE_POINTS
 
 # By code point, shape (0x110000,), at most MOST; 32 bits, since several are held at once.

@@ -22,7 +22,7 @@ from tokexport.model import (
     TokenizerModel,
     Vocabulary,
 )
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, all_to_bytes, to_bytes
+from tokexport.model.byte_alphabet import BYTES_OF_TEXT, all_to_bytes, to_bytes
 
 
 def work_on_bytes(model: TokenizerModel) -> TokenizerModel:

@@ -8,6 +8,7 @@ from tokexport.compiler.class_table import class_table
 from tokexport.compiler.passes.skip_hints import leads_without_match
 from tokexport.compiler.tables import ProgramTable
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
+from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.normalization.normalize import refusal
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
 from tokexport.patterns.tree import Characters, Choice, Node, Repeat, Sequence
@@ -41,13 +42,14 @@ def compile_split(split: Split) -> SplitProgram:
 def _compiled(
     pattern: str | CharacterRuns | CharacterTest, dialect: Dialect, on_bytes: bool
 ) -> SplitProgram:
+    alphabet = tuple(map(ord, CHARACTERS)) if on_bytes else range(CODE_POINTS)
     match pattern:
         case CharacterRuns():
-            return compile_tree(_script_runs(), on_bytes=on_bytes)
+            return compile_tree(_script_runs(), alphabet)
         case CharacterTest():
-            return compile_tree(Characters(character_test_set(pattern)), on_bytes=on_bytes)
+            return compile_tree(Characters(character_test_set(pattern)), alphabet)
         case _:
-            return compile_pattern(pattern, dialect, on_bytes=on_bytes)
+            return compile_pattern(pattern, dialect, alphabet)
 
 
 def _script_runs() -> Node:

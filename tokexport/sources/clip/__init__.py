@@ -11,13 +11,13 @@ from typing import Any, Final, TypeAlias
 
 from tokexport.errors import SourceError
 from tokexport.model import TokenizerModel
+from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.sources.byte_pair import split_merge
 from tokexport.sources.json_node import Node, line_of
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
-from tokexport.unicode.byte_alphabet import CHARACTERS
 
 # A vocabulary and its merges.
 Pair: TypeAlias = tuple[Mapping[str, int], Sequence[Sequence[str]]]

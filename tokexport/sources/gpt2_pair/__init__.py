@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
+from tokexport.model.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
 from tokexport.sources.byte_pair import read_vocab, refuse_merge, split_merge
 from tokexport.sources.clip import END_OF_WORD, clip_document, is_clip, read_clip, reference_of_clip
 from tokexport.sources.config import ADDED_TOKENS, CONFIG
@@ -22,7 +23,6 @@ from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
 
 # File names that belong together: the vocabulary's and the merges'.
 _PAIRS: Final = (

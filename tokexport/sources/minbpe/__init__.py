@@ -11,13 +11,13 @@ from typing import Any, Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
 from tokexport.model import TokenizerModel
+from tokexport.model.byte_alphabet import to_characters
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, line_of, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
-from tokexport.unicode.byte_alphabet import to_characters
 
 _MAGIC: Final = b"minbpe v1"
 _NUMBER: Final = re.compile("[0-9]{1,9}")

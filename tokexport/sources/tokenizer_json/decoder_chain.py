@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import ByteStrings, Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Tokens
+from tokexport.model.byte_alphabet import all_to_bytes
 from tokexport.model.byte_strings import Suffixes
 from tokexport.sources.tokenizer_json.decoder import Step
-from tokexport.unicode.byte_alphabet import all_to_bytes
 
 # The strings of all tokens between others, as the first, and as the last: one object where equal.
 _Forms: TypeAlias = tuple[ByteStrings, ByteStrings, ByteStrings]

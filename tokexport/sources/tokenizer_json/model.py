@@ -18,11 +18,11 @@ from tokexport.model import (
     WordLevelModel,
     WordPieceModel,
 )
+from tokexport.model.byte_alphabet import BYTES_OF_TEXT
 from tokexport.sources.byte_pair import Names, read_merges, read_names
 from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.serde_number import serde_number
 from tokexport.sources.tokenizer_json.decoder_chain import Spelling
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
 # The fields of models without a type, in the order in which the reference tries them.
 _FIELDS: Final = {

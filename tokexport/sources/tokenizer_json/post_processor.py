@@ -13,11 +13,11 @@ from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import AddedToken, Template, TemplateItem, Token, Trimming, UnigramModel
+from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.sources.byte_pair import Names
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel
 from tokexport.sources.tokenizer_json.parts import check_byte_level, flat
-from tokexport.unicode.byte_alphabet import CHARACTERS
 
 _TRIMS: Final = ("trim_offsets", "add_prefix_space")
 _TEMPLATES: Final = ("single", "pair", "special_tokens")

@@ -8,8 +8,8 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tokexport.model.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
 from tokexport.sources.json_node import Node, show
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
 
 _AFFIXES: Final = ("continuing_subword_prefix", "end_of_word_suffix")
 _UTF8_LONGEST: Final = 4  # bytes of a character

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.model import ByteStrings
+from tokexport.model.byte_strings import ByteStrings
 
 _ITSELF: Final = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
 _OTHERS: Final = [byte for byte in range(256) if byte not in _ITSELF]
