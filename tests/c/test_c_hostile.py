@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from c_harness import NEEDS_COMPILER, Library
 
-from tokexport.compiler.splits.compile_split import compile_split, program_table
+from tokexport.compiler.compile_split import compile_split, program_table
 from tokexport.file.layout import SplitsHeader, Stage, Tag
 from tokexport.file.text_sections import program_stage
 from tokexport.model import Split

@@ -10,19 +10,19 @@ import numpy.typing as npt
 
 from tokexport._core import give_back_memory
 from tokexport.compiler.class_table import space_and_word_classes
+from tokexport.compiler.compile_split import compile_split, program_table
+from tokexport.compiler.cuts import ASCII, safe_cuts
 from tokexport.compiler.decoder.edits import decoder_table
 from tokexport.compiler.decoder.forms import stored_forms
 from tokexport.compiler.merges.byte_pair import byte_pair_tables
+from tokexport.compiler.normalizer.first_prefix import Stage, mark_first_prefixes
 from tokexport.compiler.normalizer.op_tables import op_tables
 from tokexport.compiler.normalizer.piece_steps import piece_steps
 from tokexport.compiler.normalizer.rewriting import CharsmapOp, Op, compile_steps, runs_of_rewrites
 from tokexport.compiler.passes.check_insertions import check_insertions
 from tokexport.compiler.passes.dead_splits import without_dead_splits
-from tokexport.compiler.passes.first_prefix import Stage, mark_first_prefixes
 from tokexport.compiler.passes.swap_space_marker import swap_space_marker
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
-from tokexport.compiler.splits.compile_split import compile_split, program_table
-from tokexport.compiler.splits.cuts import ASCII, safe_cuts
 from tokexport.compiler.tables import (
     AddedTables,
     BytePairTables,

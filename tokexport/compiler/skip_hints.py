@@ -23,7 +23,7 @@ def leads_without_match(program: SplitProgram) -> int:
     No bit is set where the character alone does not decide: for a program over bytes or labels, one
     whose matches may be empty, or one that depends on what precedes.
 
-    >>> from tokexport.compiler.splits.compile_split import compile_split
+    >>> from tokexport.compiler.compile_split import compile_split
     >>> from tokexport.model import Split
     >>> hex(leads_without_match(compile_split(Split("[\u4e00-\u9fa5]"))))  # E4 to E9
     '0xfffffc0fffffffff'

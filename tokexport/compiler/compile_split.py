@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from tokexport.compiler.class_table import class_table
-from tokexport.compiler.passes.skip_hints import leads_without_match
+from tokexport.compiler.skip_hints import leads_without_match
 from tokexport.compiler.tables import ProgramTable
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.model.byte_alphabet import CHARACTERS

@@ -1,1 +1,0 @@
-"""Pre-tokenizers: the stages that cut a text, and where it is safe to cut."""
