@@ -14,6 +14,7 @@ from typing import Any
 
 from tokexport import Tokenizer
 from tokexport.sources.reference import Mode, ReferenceTokenizer
+from tokexport.verification.comparison import Comparison
 
 from .find import Found
 
@@ -59,7 +60,9 @@ def vectors_of(directory: Path, found: Found) -> Iterator[dict[str, Any]]:
 def compare_vectors(
     tokenizer: Tokenizer, reference: ReferenceTokenizer, directory: Path, found: Found
 ) -> Vectors:
-    """Encodes the text of every vector in the way it was published."""
+    """Encodes the text of every vector in the way it was published, by the engine and the core."""
+    comparison = Comparison(tokenizer, reference)
+    files = (comparison.engine, comparison.tokenizer)
     compared = differing = disowned = 0
     first = ""
     for vector in vectors_of(directory, found):
@@ -68,9 +71,12 @@ def compare_vectors(
         # A library without a post-processor adds BOS on request; with the file, its caller adds it.
         bos = tokenizer.special_ids.bos if requested is Mode.TEMPLATE is not mode else None
         before = [] if bos is None else [bos]
-        ids = before + tokenizer.encode(
-            vector["text"], allowed_special="all", add_special_tokens=requested is Mode.TEMPLATE
-        )
+        how: dict[str, Any] = {
+            "allowed_special": "all",
+            "add_special_tokens": requested is Mode.TEMPLATE,
+        }
+        both = [before + file.encode(vector["text"], **how) for file in files]
+        ids = next((ids for ids in both if ids != vector["ids"]), vector["ids"])
         if ids != vector["ids"]:
             [library] = reference.encode_batch([vector["text"]], mode)
             if before + library == ids:

@@ -191,8 +191,6 @@ def test_the_report_of_a_whole_run_repeats_its_difference(
     assert right.counts["code points in context"] > 1_112_064
     assert right.counts["files"] == 2
     monkeypatch.setattr(classes, "all_groups", list)  # the code points are compared only once
-    # Not with tables that contradict each other: for these, ids may depend on what was encoded
-    # before, since the bulk engine builds its tables after some text.
     change = partial(clear_header_flag, HeaderFlag.RESCAN_SPECIAL)
     path.write_bytes(damaged(files["ranks"], change))
     wrong, parallel = (verify(path, against=against, strings=300, jobs=jobs) for jobs in (1, 3))

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -69,6 +70,11 @@ class Twin:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.subject, name)
+
+    def _with_bulk_from(self, size: int) -> "Twin":
+        other = object.__new__(Twin)
+        vars(other).update(vars(self), subject=self.subject._with_bulk_from(size))
+        return other
 
     def encode_batch(self, texts: Sequence[str], **options: Any) -> list[list[int]]:
         encoded = self.subject.encode_batch(texts, **options)
@@ -181,6 +187,17 @@ def test_a_difference_is_reproduced_by_its_key(twin: Twin) -> None:
     assert repeated.compared < 400
     twin.change_ids = lambda text, ids: ids
     assert outcome(twin, only=first_of(result).key).ok
+
+
+def test_a_difference_that_is_not_found_alone_has_a_note_instead_of_a_command(twin: Twin) -> None:
+    texts = count()
+    twin.change_ids = lambda text, ids: ids[1:] if next(texts) == 1000 else ids
+    result = outcome(twin, again="tokexport verify")
+    first = first_of(result)
+    assert result.differences == 1
+    assert first.reproduce == ()
+    assert any(f"not --only {first.key}" in note for note in result.notes)
+    assert outcome(twin, only=first.key).ok
 
 
 def test_the_report_has_a_command_that_reproduces_the_difference(twin: Twin) -> None:

@@ -58,7 +58,8 @@ def verify(
 
     Counts what it compares: every id decoded and every token encoded, then code points, random
     joins of tokens, random Unicode, white space, digits and apostrophes, long words, special tokens
-    inside text, and your texts. The first difference is shown in full. Exit code 0: no difference;
+    inside text, and your texts. Each text is encoded by the C core and by the bulk engine, which
+    encodes long texts on hosts. The first difference is shown in full. Exit code 0: no difference;
     1: there is one.
 
     With --as the file is one of another runtime (tokexport convert --to), and texts are encoded and

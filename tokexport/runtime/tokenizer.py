@@ -168,6 +168,13 @@ class Tokenizer:
 
         return None if self._path is None else Path(self._path)
 
+    def _with_bulk_from(self, size: int) -> "Tokenizer":
+        """A tokenizer of the same file with caches of its own, in which the bulk engine encodes all
+        texts of at least ``size`` bytes, as far as it supports the file, and the C core all others.
+        """
+        core = Core(self._data, self._path or repr(self), size)
+        return Tokenizer(core, self._data, self._path)
+
     # ---- from text to ids
 
     # The two methods that are called for short texts have no keyword-only parameters: Python takes

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex
 
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.reference import ReferenceTokenizer, reference_notes
@@ -26,6 +26,10 @@ __all__ = ["Difference", "Progress", "Verification", "compare", "verify"]
 
 # Called before each task with its name, the number of finished tasks, and the number of tasks.
 Progress = Callable[[str, int, int], None]
+NOT_ALONE: Final = (
+    "the first difference depends on what was compared before it: the same command repeats it, but"
+    " not --only {}"
+)
 
 
 def verify(
@@ -51,8 +55,10 @@ def verify(
     ``seed``, its generator and its index. ``texts`` are files to compare whole and by lines.
     ``only`` repeats one comparison, by the key of a :class:`Difference`. ``quick`` compares a
     sample in a second or two after its library has loaded the source. ``jobs`` is the number of
-    forked processes; the outcome does not depend on it unless tables of the file contradict each
-    other, so that ids depend on which of them a process has used.
+    forked processes; the outcome does not depend on it.
+
+    Each text is encoded by the C core alone and by the bulk engine alone, which otherwise encodes
+    only long texts; one of more than 65,536 characters also for two threads, which cut it.
 
     Raises FormatError for anything but a tokexport file, SourceError for a source that the library
     refuses, and TokexportError if the library is not installed or ``only`` is unknown.
@@ -116,7 +122,7 @@ def compare(
         raise TypeError(f"texts must be several paths, not {type(texts).__name__}")
     if not isinstance(only, str | None):
         raise TypeError(f"only must be a str or None, not {type(only).__name__}")
-    comparison = Comparison(tokenizer, reference, seed, 1 if jobs > 1 else 0)
+    comparison = Comparison(tokenizer, reference, seed)
     ids = reference.ids()
     extent = Extent(strings, token_step=token_step, group_step=int(code_points))
     if quick:
@@ -140,6 +146,13 @@ def compare(
         if progress is not None:
             progress(name, number, len(tasks))
         comparison.found.add(next(parts))
+    if only is None and (first := comparison.found.first) is not None:
+        # Alone, with empty caches: what `only` will show.
+        alone = comparison.part(task_of_key(comparison, vocabulary, first.key)[1]).first
+        if alone is None:
+            said.append(NOT_ALONE.format(first.key))
+            again = ""
+        comparison.found.first = alone or first
     return comparison.result(said, again)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,10 +19,16 @@ Result = TypeVar("Result")
 Case: TypeAlias = tuple[str, str]  # key and text
 Ids: TypeAlias = Sequence[int]
 Modes: TypeAlias = Sequence[Mode]
+Encoded: TypeAlias = list[int] | str  # ids, or an error message
 Value: TypeAlias = bytes | str | tuple[int, ...]
 ENCODER: Final = "SPLT"  # a section of every file that encodes
 BATCH_TEXTS: Final = 4000
 BATCH_CHARACTERS: Final = 400_000
+# Both implementations encode each text; in a program, the sizes of texts determine which one does.
+# By name, the size in bytes of the smallest text that the bulk engine encodes.
+BULK_FROM: Final = {"engine": 0, "core": sys.maxsize}
+LONG: Final = 1 << 16  # characters; two threads of the engine encode a longer text, too, in parts
+WAYS: Final = (*BULK_FROM, "threads")
 SHRINK_LIMIT: Final = 20_000  # characters; a longer text is not shrunk
 
 
@@ -47,25 +53,25 @@ class Found:
 class Comparison:
     """A file, its reference, and what their comparison found."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, reference: ReferenceTokenizer, seed: int = 0, threads: int = 0
-    ) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, reference: ReferenceTokenizer, seed: int = 0) -> None:
+        # With empty caches, so that no comparison depends on the ones before it. `tokenizer` is the
+        # core, which also decodes and gives offsets.
+        self.engine, self.tokenizer = map(tokenizer._with_bulk_from, BULK_FROM.values())
         self.reference = reference
         self.sections = dict(tokenizer.sections())
         self.encodes = ENCODER in self.sections
         self.seed = seed
-        self.threads = threads or os.cpu_count() or 1
         self.found = Found()
 
     def part(self, check: Callable[[Comparison], object]) -> Found:
         """What one check finds, apart from previous findings."""
-        apart = Comparison(self.tokenizer, self.reference, self.seed, self.threads)
+        apart = Comparison(self.tokenizer, self.reference, self.seed)
         check(apart)
         return apart.found
 
-    def encode(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        return self.tokenizer.encode_batch(texts, **self.how(mode), num_threads=self.threads)
+    def each(self, encode: Callable[[Tokenizer], Result]) -> list[Result | str]:
+        """What the engine gives, and what the core gives, or their error messages."""
+        return [or_error(partial(encode, file)) for file in (self.engine, self.tokenizer)]
 
     def how(self, mode: Mode) -> dict[str, Any]:
         allowed = self.reference.allowed_special(mode)
@@ -103,13 +109,10 @@ class Comparison:
 
     def _encoded(self, check: str, known: Sequence[tuple[Case, list[int]]], mode: Mode) -> None:
         texts = [text for (_, text), _ in known]
-        found: Sequence[list[int] | str] | str = or_error(lambda: self.encode(texts, mode))
-        if isinstance(found, str):  # an error: find out which text causes it
-            found = [self._ids(text, mode) for text in texts]
         self.found.counts[check] += len(texts)
-        for ((key, text), wanted), got in zip(known, found, strict=True):
-            if wanted != got:
-                self._encode_differs(check, key, text, mode, wanted, got)
+        for (case, wanted), got in zip(known, self._ids(texts, mode), strict=True):
+            if got.count(wanted) < len(got):
+                self._encode_differs(check, case, mode, wanted, got)
 
     def decodes(self, check: str, cases: Sequence[tuple[str, Ids]], stream: bool = False) -> None:
         """Compares what ids decode to; with ``stream``, one id at a time."""
@@ -129,13 +132,14 @@ class Comparison:
         return "".join(part or "" for part in (*map(stream.step, ids), stream.flush()))
 
     def value(
-        self, check: str, key: str, action: str, of: str | Ids, expected: Value, found: Value
+        self, check: str, key: str, action: str, of: str | Ids, expected: Value, *found: Value
     ) -> None:
-        """Compares two values of a text or of ids."""
+        """Compares a value of a text or of ids with the file's, or with those of :meth:`each`."""
         self.found.counts[check] += 1
         text, ids = (of, None) if isinstance(of, str) else (None, tuple(of))
-        if expected != found:
-            self.differs(Difference(check, key, action, text, ids, expected, found))
+        if found.count(expected) < len(found):
+            got, by = wrong(expected, found)
+            self.differs(Difference(check, key, action, text, ids, expected, got, by=by))
 
     def differs(self, difference: Difference) -> None:
         """Counts a difference; keeps the first one."""
@@ -164,11 +168,11 @@ class Comparison:
         return shrink(text, differs)
 
     def _encode_differs(
-        self, check: str, key: str, text: str, mode: Mode, wanted: list[int], got: list[int] | str
+        self, check: str, case: Case, mode: Mode, wanted: list[int], got: Sequence[Encoded]
     ) -> None:
-        found = got if isinstance(got, str) else tuple(got)
-        action = f"encode, {mode.value}"
-        difference = Difference(check, key, action, text, None, tuple(wanted), found)
+        (found, by), (key, text) = wrong(wanted, got), case
+        ids, action = found if isinstance(found, str) else tuple(found), f"encode, {mode.value}"
+        difference = Difference(check, key, action, text, None, tuple(wanted), ids, by=by)
         if self.found.first is None:
             starts = [*self.reference.starts(text, mode), len(text.encode())]
             offset = starts[min(difference.index, len(starts) - 1)]
@@ -178,10 +182,34 @@ class Comparison:
 
     def _differs_alone(self, text: str, mode: Mode) -> bool:
         known = self._known([("", text)], mode)
-        return bool(known) and known[0][1] != self._ids(text, mode)
+        return any(got.count(ids) < len(got) for _, ids in known for got in self._ids([text], mode))
 
-    def _ids(self, text: str, mode: Mode) -> list[int] | str:
-        return or_error(lambda: self.encode([text], mode)[0])
+    def _ids(self, texts: Sequence[str], mode: Mode) -> list[tuple[Encoded, ...]]:
+        """What each text is encoded to, in each of the WAYS."""
+        ways = [(self.engine, 1), (self.tokenizer, 1)]
+        if len(texts) == 1 and len(texts[0]) > LONG:
+            ways.append((self.engine, 2))
+        how = self.how(mode)
+        encode = [partial(file.encode_batch, num_threads=number, **how) for file, number in ways]
+        return [*zip(*(ids_or_errors(each, texts) for each in encode), strict=True)]
+
+
+def ids_or_errors(
+    encode: Callable[[Sequence[str]], list[list[int]]], texts: Sequence[str]
+) -> Sequence[Encoded]:
+    ids = or_error(partial(encode, texts))
+    if isinstance(ids, str):  # find out which text causes it
+        return [or_error(partial(lambda text: encode([text])[0], text)) for text in texts]
+    return ids
+
+
+def wrong(expected: Result, found: Sequence[Result | str]) -> tuple[Result | str, tuple[str, ...]]:
+    """The first of the values in the order of WAYS that is not the expected one, and the ways in
+    which it is not; none if all are wrong.
+    """
+    values = {way: value for way, value in zip(WAYS, found, strict=False) if value != expected}
+    ways = tuple(values) if len(values) < len(found) else ()
+    return next(iter(values.values())), ways
 
 
 def or_error(call: Callable[[], Result]) -> Result | str:

@@ -16,7 +16,9 @@ class Difference:
     ``check`` and ``key`` name what was compared, ``action`` what was done. Either ``text`` was
     encoded or ``ids`` were decoded; the other is None. ``expected`` and ``found`` are ids, a text,
     bytes, or an error message. ``byte_offset``: where in the text the first differing id begins;
-    ``smallest``: the shortest part of the text found to differ still.
+    ``smallest``: the shortest part of the text found to differ still. ``by``: the ways to encode
+    that differ (``engine``; ``core``; ``threads``, the engine with a long text cut into parts) if
+    others do not; ``found`` is what the first of them gives.
     """
 
     check: str
@@ -28,6 +30,7 @@ class Difference:
     found: tuple[int, ...] | str | bytes
     byte_offset: int | None = None
     smallest: str | None = None
+    by: tuple[str, ...] = ()
     reproduce: tuple[str, ...] = ()
 
     @property
@@ -50,6 +53,8 @@ class Difference:
             lines.append(f"  differs at byte {self.byte_offset}, id number {self.index}")
         lines.append(f"  reference: {window(self.expected, self.index)}")
         lines.append(f"  file:      {window(self.found, self.index)}")
+        if self.by:
+            lines.append(f"  only by: {', '.join(self.by)}")
         if self.smallest is not None and self.smallest != self.text:
             lines.append(f"  smallest part that differs: {shown(self.smallest)}")
         lines += [f"  again: {command}" for command in self.reproduce]

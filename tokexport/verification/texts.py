@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tokexport.errors import TokexportError
+from tokexport.runtime.tokenizer import Tokenizer
 from tokexport.sources.reference import TABLES_FROM, Mode
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary, make
@@ -36,16 +37,20 @@ def check_pairs(comparison: Comparison, vocabulary: Vocabulary, items: Sequence[
     """Two texts by the template for a pair and without its ids, if the reference has one."""
     if Mode.TEMPLATE not in comparison.reference.modes():
         return
-    encode, tokenizer = comparison.reference.encode_pair, comparison.tokenizer
+    encode = comparison.reference.encode_pair
     for index in items:
         first = make("mixed", vocabulary, comparison.seed, 2 * index)
         pair = first, make("mixed", vocabulary, comparison.seed, 2 * index + 1)
         for mode in (Mode.TEMPLATE, Mode.IDS):
             ask = partial(lambda mode, pairs: [encode(a, b, mode) for a, b in pairs], mode)
             for _, expected in comparison.answers([pair], ask):
-                found = tuple(tokenizer.encode_pair(*pair, **comparison.how(mode)))
+                found = comparison.each(partial(_encoded_pair, pair, comparison.how(mode)))
                 action, ids = f"encode a pair, {mode.value}", tuple(expected or ())
-                comparison.value(PAIRS, f"pair:{index}", action, "".join(pair), ids, found)
+                comparison.value(PAIRS, f"pair:{index}", action, "".join(pair), ids, *found)
+
+
+def _encoded_pair(pair: tuple[str, str], how: dict[str, Any], file: Tokenizer) -> tuple[int, ...]:
+    return tuple(file.encode_pair(*pair, **how))
 
 
 def check_surrogates(comparison: Comparison) -> None:
@@ -63,11 +68,15 @@ def check_surrogates(comparison: Comparison) -> None:
             expected: object = comparison.reference.encode(text, False)
         except (TypeError, UnicodeEncodeError):
             expected = "an error"
-        try:
-            found: object = comparison.tokenizer.encode(text)
-        except UnicodeEncodeError:
-            found = "an error"
-        comparison.value(SURROGATES, "surrogates:0", "encode", text, str(expected), str(found))
+        found = comparison.each(partial(_encoded, text))
+        comparison.value(SURROGATES, "surrogates:0", "encode", text, str(expected), *found)
+
+
+def _encoded(text: str, file: Tokenizer) -> str:
+    try:
+        return str(file.encode(text))
+    except UnicodeEncodeError:
+        return "an error"
 
 
 def check_file(comparison: Comparison, path: Path) -> None:
