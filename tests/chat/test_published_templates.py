@@ -6,7 +6,7 @@ import pytest
 from chat_models import both_of, both_of_published, published, requests, same_as_transformers
 from repository import SLOW
 
-pytest.importorskip("transformers")
+pytest.importorskip("transformers", minversion="5.23")  # needs Python 3.11
 pytest.importorskip("jinja2")
 
 PUBLISHED = ("qwen3", "llama3", "mistral-nemo", "gemma3", "phi-3", "deepseek-v3", "qwen2.5")

@@ -13,7 +13,7 @@ from chat_models import assistant, both_of, requests, same_as_transformers, syst
 import tokexport
 from tokexport.errors import ChatTemplateError
 
-pytest.importorskip("transformers")
+pytest.importorskip("transformers", minversion="5.23")  # needs Python 3.11
 pytest.importorskip("jinja2")
 
 LOOP = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
