@@ -2,6 +2,8 @@
 
 import json
 import random
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from repository import small_source
 
 import tokexport
 from tokexport.cli import encode
+from tokexport.cli.console import quoted
 from tokexport.errors import TokexportError
 from tokexport.runtime import offset_blocks
 
@@ -78,3 +81,35 @@ def parts_of(text: bytes, r: random.Random) -> Iterator[bytes]:
         size = r.choice((1, 7, 30))
         yield text[:size]
         text = text[size:]
+
+
+def test_a_line_has_the_id_the_offsets_and_the_bytes(
+    small_file: PathOf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(encode, "ROWS", 3)
+    text = "the % 渡船🙂 %d\n"
+    tokenizer = tokexport.load(small_file("gpt2"))
+    encode.write_offsets(tokenizer, iter([text.encode()]), {"unit": "byte"}, False)
+    found = tokenizer.encode_with_offsets(text, unit="byte")
+    widths = len(str(tokenizer.n_vocab)), len(str(len(text.encode())))
+    expected = [
+        f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {quoted(token)}"
+        for id, (start, end), token in zip(
+            found.ids, found.offsets, tokenizer.decode_tokens_bytes(found.ids), strict=True
+        )
+    ]
+    assert len(expected) > 2 * encode.ROWS
+    assert capsys.readouterr().out.splitlines() == expected
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_no_function_is_called_for_each_token(as_json: bool, small_file: PathOf) -> None:
+    tokenizer = tokexport.load(small_file("gpt2"))
+    text = b"the 12 " * 20_000
+    calls = Counter[str]()
+    sys.setprofile(lambda frame, event, argument: calls.update([event]))
+    try:
+        encode.write_offsets(tokenizer, iter([text]), {"unit": "byte"}, as_json)
+    finally:
+        sys.setprofile(None)
+    assert 0 < calls.total() < len(text) / 20

@@ -40,13 +40,12 @@ def json_start(command: str) -> str:
     return f'{{"schema_version": {SCHEMA_VERSION}, "command": "{command}"'
 
 
-def write_joined(items: Iterator[list[str]], between: str) -> int:
-    """Writes items as they arrive, with a text between them; returns their number."""
-    count = 0
-    for part in items:
-        sys.stdout.write((between if count else "") + between.join(part))
-        count += len(part)
-    return count
+def write_joined(items: Iterator[list[str]], between: str) -> None:
+    """Writes items as they arrive, with a text between them."""
+    before = ""
+    for part in filter(None, items):
+        sys.stdout.write(before + between.join(part))
+        before = between
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 import json
 import sys
 from collections.abc import Iterator
-from functools import cache
 from itertools import chain
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import bytes_value, json_option, json_start, quoted, write_joined
@@ -16,6 +17,7 @@ from tokexport.errors import TextError
 from tokexport.runtime.offset_blocks import offset_blocks
 
 BLOCK = 1 << 16  # ids that are formatted at once
+ROWS = 1 << 12  # of --offsets that are formatted at once; more leave the processor's cache
 LONG = 10  # digits of an offset in a longer text, whose size is not known yet
 
 
@@ -90,7 +92,7 @@ def encode(
 def write_stream(
     tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any], tokens: bool, as_json: bool
 ) -> None:
-    size = 0
+    count = size = 0
     width = len(str(tokenizer.n_vocab))
 
     def counted() -> Iterator[bytes]:
@@ -107,15 +109,18 @@ def write_stream(
         return json.dumps(value) if as_json else f"{id:>{width}}  {quoted(token)}"
 
     def items() -> Iterator[list[str]]:
+        nonlocal count
         known: dict[int, str] = {}
         for ids in tokenizer.encode_stream(counted(), **how):
+            count += ids.size
             for at in range(0, ids.size, BLOCK):
                 numbers = ids[at : at + BLOCK].tolist()
                 known.update((id, shown(id)) for id in {*numbers} - known.keys())
                 yield [known[id] for id in numbers]
 
     if as_json:
-        write_json(items(), "tokens" if tokens else "ids", lambda: {"bytes": size})
+        name = "tokens" if tokens else "ids"
+        write_json(items(), name, lambda: {"count": count, "bytes": size})
     else:
         write_joined(items(), "\n" if tokens else " ")
         sys.stdout.write("\n")
@@ -135,32 +140,39 @@ def write_shown(tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any
 def write_offsets(
     tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any], as_json: bool
 ) -> None:
-    size = 0  # of the blocks before the current one
-    widths = len(str(tokenizer.n_vocab)), LONG
+    count = size = 0  # of the blocks before the current one
+    width = LONG
+    between = ", " if as_json else "\n"
+    # What is printed of each id, before and after its offsets, once a text has it.
+    known = np.zeros(tokenizer.n_vocab, bool)
+    shown = np.empty((tokenizer.n_vocab, 2), object)
 
-    @cache
-    def content(id: int) -> str:
+    def around(id: int) -> tuple[str, str]:
         token = tokenizer.decode_single_token_bytes(id)
-        return json.dumps(bytes_value(token))[1:] if as_json else quoted(token)
-
-    def shown(id: int, start: int, end: int) -> str:
         if as_json:
-            return f'{{"id": {id}, "start": {start}, "end": {end}, {content(id)}'
-        return f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {content(id)}"
+            return f'{{"id": {id}, "start": ', json.dumps(bytes_value(token))[1:]
+        return f"{id:>{len(str(tokenizer.n_vocab))}}", quoted(token)
+
+    def rows(ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> str:
+        for id in np.unique(ids[~known[ids]]).tolist():
+            known[id], shown[id] = True, around(id)
+        row = '%s%d, "end": %d, %s' if as_json else f"%s  %{width}d  %{width}d  %s"
+        values = np.empty((len(ids), 4), object)
+        values[:, ::3], values[:, 1:3] = shown[ids], offsets
+        # One operation for all rows takes a quarter of the time of one for each.
+        return between.join([row] * len(ids)) % tuple(values.ravel().tolist())
 
     def items() -> Iterator[list[str]]:
-        nonlocal size, widths
+        nonlocal count, size, width
         for block in offset_blocks(tokenizer, parts, **how):
             if not size and block.is_last:
-                widths = widths[0], len(str(block.size))
-            size += block.size
-            for at in range(0, len(block.ids), BLOCK):
-                part = slice(at, at + BLOCK)
-                rows = zip(block.ids[part].tolist(), block.offsets[part].tolist(), strict=True)
-                yield [shown(id, *place) for id, place in rows]
+                width = len(str(block.size))
+            count, size = count + len(block.ids), size + block.size
+            for at in range(0, len(block.ids), ROWS):
+                yield [rows(block.ids[at : at + ROWS], block.offsets[at : at + ROWS])]
 
     if as_json:
-        write_json(items(), "tokens", lambda: {"unit": how["unit"], "bytes": size})
+        write_json(items(), "tokens", lambda: {"count": count, "unit": how["unit"], "bytes": size})
     else:
         write_joined(items(), "\n")
         sys.stdout.write("\n")
@@ -170,5 +182,5 @@ def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:
     """Writes an object whose array ``name`` is streamed, before its other values."""
     first = next(items, [])  # nothing is written if the text cannot be encoded
     sys.stdout.write(f'{json_start("encode")}, "{name}": [')
-    count = write_joined(chain([first], items), ", ")
-    sys.stdout.write(f"], {json.dumps({'count': count, **last()})[1:]}\n")
+    write_joined(chain([first], items), ", ")
+    sys.stdout.write(f"], {json.dumps(last())[1:]}\n")
