@@ -60,14 +60,15 @@ def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
 
 @contextmanager
 def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
-    """A temporary file next to the target, renamed to it at the end, so that a failure leaves
-    nothing.
+    """A temporary file next to the target, renamed to it at the end, so that a failure leaves no
+    file. Makes the folder, if missing.
 
     Without ``force`` the target's name is claimed first, so that one of two writers fails.
     """
     temporary = path.parent / f".tokexport-{os.urandom(8).hex()}"
     claimed = False
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
             yield file
         if not force:

@@ -179,11 +179,6 @@ def test_a_read_only_file_system_does_not_hide_the_name_of_the_target(
         target.open("wb")
 
 
-def test_an_error_names_a_missing_folder(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(TokexportError, match=r"nowhere.*No such file or directory"):
-        tokexport.convert(source, tmp_path / "nowhere" / "tokenizer.bin")
-
-
 def test_the_target_has_the_permissions_of_new_files(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

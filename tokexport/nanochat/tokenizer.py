@@ -289,5 +289,4 @@ def _content(tokenizer: runtime.Tokenizer) -> tuple[object, ...]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_file(resolve(path, force=True), content, force=True)

@@ -20,7 +20,7 @@ from tokexport.corpus.documents import (
 )
 from tokexport.corpus.pipeline import read_ahead
 from tokexport.errors import SourceError, TextError, TokexportError
-from tokexport.output import locked, resolve
+from tokexport.output import locked, make_folder, resolve
 from tokexport.training.counting import Run, Text, WordCounts
 from tokexport.training.word_counts_file import read_word_counts, write_word_counts
 
@@ -69,7 +69,7 @@ def count_files(
     path = resolve(target, force=True)
     files = find_files([os.fspath(name) for name in inputs])
     run = Run(tuple(map(InputFile.of, files)), field, lines, doc_cap, max_chars)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with locked(target, path.with_name(f"{path.name}.lock")):
         counts, run = _resumed(target, run, pattern, special_tokens, add=add)
         before = counts.runs
@@ -118,7 +118,7 @@ def count_stream(
     path = resolve(target, force=True)
     stream = ByteStream(parts, name)
     run = stream_run(field=field, lines=lines, doc_cap=doc_cap, max_chars=max_chars)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with locked(target, path.with_name(f"{path.name}.lock")):
         counts, run = _resumed(target, run, pattern, special_tokens, add=add)
         documents = read_stream(stream, field=field, lines=lines)
