@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -21,9 +22,10 @@ from hypothesis import strategies as st
 from references import converted
 from runtime_samples import content, tokenizer
 
-from tokexport.corpus import Index, read_index, tokenize
-from tokexport.corpus.shards import LLMC_HEADER
+from tokexport.corpus import Index, read_index, shards, tokenize
+from tokexport.corpus.shards import LLMC_HEADER, ShardWriter
 from tokexport.errors import SourceError, TokexportError
+from tokexport.output import replacing
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -203,6 +205,41 @@ def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> 
     assert killed >= 3
     for name in sorted(path.name for path in (tmp_path / "whole").iterdir()):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+
+
+def test_an_index_is_written_for_each_hundredth_more_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{number}" for number in range(900)]
+    write_file(tmp_path / "a.jsonl", ".jsonl", texts)
+    written: list[Path] = []
+    closed = ShardWriter.close_shard
+
+    def recorded(path: Path) -> AbstractContextManager[BinaryIO]:
+        written.append(path)
+        return replacing(path)
+
+    def close_shard(self: ShardWriter, *position: Any, complete: bool = False) -> None:
+        closed(self, *position, complete=complete)
+        if len(self.index.shards) == 700 and not complete and not kept:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(shards, "replacing", recorded)
+    monkeypatch.setattr(ShardWriter, "close_shard", close_shard)
+
+    kept: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        tokenize([tmp_path / "a.jsonl"], SUBJECT, tmp_path / "out", shard_tokens=1)
+    index = read_index(tmp_path / "out")
+    assert index is not None
+    kept += [shard.file for shard in index.shards]
+    assert 693 <= len(kept) < 700
+    del written[:]
+    tokenize([tmp_path / "a.jsonl"], SUBJECT, tmp_path / "out", shard_tokens=1)
+    assert documents_of(tmp_path / "out") == expected(texts)
+    names = [path.with_suffix(".bin").name for path in written if path.suffix == ".idx"]
+    assert not {*kept} & {*names}
+    assert sum(path.name == "index.json" for path in written) < 40
 
 
 def test_the_ids_of_files_that_have_changed_are_not_kept(tmp_path: Path) -> None:

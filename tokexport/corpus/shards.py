@@ -88,11 +88,13 @@ class ShardWriter:
 
     A shard is written to a temporary file, synced and renamed; then the same is done with the
     index, which lists the shard and the position of the next document. A killed process leaves at
-    most files that no index lists, which the next run replaces.
+    most files that no index lists, which the next run replaces. From the hundredth shard on, the
+    index is written for each hundredth more of them: time stays linear in their number.
     """
 
     def __init__(self, folder: Path, index: Index, shard_tokens: int) -> None:
         self.index = index
+        self._listed = len(index.shards)  # in the file
         self._folder = folder
         self._most = min(shard_tokens, LLMC_MOST) if index.header == "llm.c" else shard_tokens
         self._file: IO[bytes] | None = None
@@ -154,7 +156,9 @@ class ShardWriter:
             shards = (*shards, Shard(name, self.held, len(ends) - 1))
             self._file, self.held, self._ends = None, 0, []
         self.index = replace(self.index, shards=shards, next=after, complete=complete)
-        write_index(self._folder, self.index)
+        if complete or len(shards) - self._listed > self._listed // 100:
+            write_index(self._folder, self.index)
+            self._listed = len(shards)
 
     @property
     def _part(self) -> Path:
