@@ -131,7 +131,7 @@ def test_an_unsupported_conversation_is_refused_with_a_sentence(tmp_path: Path) 
     tokenizer = chat_file(tmp_path, template)
     assert tokenizer.chat_frame is not None
     for messages, problem in [
-        ([], "the last message is not the user's"),
+        ([], "there are no messages; the last one has to be the user's"),
         ([user("a"), assistant("b")], "the last message is not the user's"),
         ([user("a"), user("b")], "message 1 has the role user"),
         ([user("a"), system("b")], "message 1 has the role system"),

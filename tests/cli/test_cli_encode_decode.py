@@ -130,6 +130,7 @@ def test_decoding_can_skip_special_tokens(run: Run, path: Path) -> None:
         (["99999999"], "gpt2.bin: id 99999999: no such id; this tokenizer's ids are 0 to "),
         (["12x"], "'12x' is not an id"),
         (["-1"], "'-1' is not an id"),
+        (["1" * 21], f"{'1' * 21}' is not an id; it has 21 digits: put spaces or commas between"),
     ],
 )
 def test_a_bad_id_is_an_error_in_one_sentence(

@@ -124,6 +124,15 @@ def test_inspect_accepts_the_options_for_ranks(run: Run) -> None:
     assert facts["file"]["provenance"]["reference"] == "tiktoken"
 
 
+def test_the_thousands_of_a_count_are_separated(run: Run, tmp_path: Path) -> None:
+    vocab = {f"{number}": number for number in range(1234)}
+    fields = document(model={"type": "WordLevel", "vocab": vocab, "unk_token": "1000"})
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields), encoding="utf-8")
+    shown = run("inspect", tmp_path).text
+    assert re.search("^ids +1,234$", shown, re.MULTILINE)
+    assert re.search("^unknown id +1000$", shown, re.MULTILINE)
+
+
 def test_a_template_names_a_token_as_it_is_written(run: Run, tmp_path: Path) -> None:
     """Not as it is decoded, by WordPiece with a space before it."""
     fields = document(

@@ -85,7 +85,10 @@ def ids_of_words(words: list[bytes]) -> list[int]:
     if not b"".join(words).isdigit() or len(max(words, key=len)) > LONGEST:
         wrong = next(word for word in words if not word.isdigit() or len(word) > LONGEST)
         shown = visible(wrong[:40].decode("utf-8", "replace"))
-        raise TokexportError(f"{shown!r} is not an id", "ids are numbers such as 0 or 1917")
+        hint = "ids are numbers such as 0 or 1917"
+        if wrong.isdigit():
+            hint = f"it has {len(wrong):,} digits: put spaces or commas between ids"
+        raise TokexportError(f"{shown!r} is not an id", hint)
     return list(map(int, words))
 
 

@@ -108,6 +108,8 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
             "the file has no frame of a chat template",
             "use apply_chat_template, or convert the source again, which reports why there is none",
         )
+    if not messages:
+        raise ChatTemplateError("there are no messages", "the last one has to be the user's")
     for number, message in enumerate(messages):
         is_message = isinstance(message, Mapping) and message.get("role") in ROLES
         if not is_message or not isinstance(message.get("content"), str):
