@@ -15,6 +15,7 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     serialize,
 )
+from tokexport.targets.registry import TARGETS
 from tokexport.targets.write import write_target
 
 pytest.importorskip("gguf")
@@ -27,6 +28,13 @@ IDS = {
     "    the": [286, 261],
     "<user>the tide": [287, 280, 260, 270],
     "a<user>  the\n": [272, 287, 285, 280, 260, 13],
+}
+# The same for the golden pieces, with tokens that are found because the program asks for it.
+CONTROL_IDS = {
+    "the</s> ferry": [261, 2, 271, 267],
+    "</s>the<s>the": [2, 261, 1, 261],
+    " </s>\u2581the": [271, 271, 2, 271, 261],
+    "<unk>the": [0, 261],
 }
 
 
@@ -55,6 +63,14 @@ def test_user_defined_pieces_have_spaces_and_the_ids_of_llamacpp(tmp_path: Path)
     original, read_back = reference_for(source), converted(target)
     for text, ids in IDS.items():
         assert original.encode(text, False) == ids == list(read_back.encode(text))
+
+
+def test_pieces_around_control_tokens_have_the_ids_of_llamacpp(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(serialize(GOLDEN.piece_model()))
+    write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "it.gguf")
+    runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
+    for text, ids in CONTROL_IDS.items():
+        assert runtime.encode(text) == ids
 
 
 def test_no_text_contains_the_first_token_of_rwkv(tmp_path: Path) -> None:

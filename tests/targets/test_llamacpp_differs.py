@@ -77,15 +77,54 @@ def test_a_byte_without_a_token_is_a_warning(tmp_path: Path) -> None:
         ("<|channel|>", True, "finds <|channel|> in every text"),
         ("<|channel|>", False, None),
         ("<user>", False, None),
+        ("<|call|> <|return|> <|end|>", True, "finds <|end|> in every text"),
+        ("<|calls|> <|flush|> <|end|>", True, "finds <|end|> in every text"),
+        ("<|calls|> <|call|> <|end|>", True, None),
+        ("</s> <|tool_response>", True, "takes </s> for a usual token"),
     ],
 )
 def test_a_token_that_llamacpp_knows_by_name_is_a_warning(
     token: str, special: bool, meaning: str | None, tmp_path: Path
 ) -> None:
-    added = [added_token(269, token, special=special)]
+    names = token.split()
+    added = [added_token(269 + n, name, special=special) for n, name in enumerate(names)]
     found = losses(document(tmp_path, added_tokens=added), tmp_path / "it.gguf")
-    assert meaning in (None, found.get("SPECIAL", "").removeprefix("llama.cpp ").partition(",")[0])
-    assert (meaning is None) == ("SPECIAL" not in found)
+    sentence = found.get("SPECIAL", "")
+    assert bool(sentence) == (meaning is not None)
+    assert sentence.startswith(f"llama.cpp {meaning}" if meaning else "")
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "ids"),
+    [
+        (["</s>"], "the</s>the", [257, 269, 257]),
+        (["</s>", "<|tool_response>"], "the</s>the", [257, 60, 47, 115, 62, 257]),
+        (["<|end|>", "<|call|>", "<|return|>"], "the<|end|>the", [257, 269, 257]),
+    ],
+)
+@pytest.mark.parametrize("special", [True, False])
+def test_a_token_known_by_name_has_the_ids_of_llamacpp(
+    names: list[str], text: str, ids: list[int], special: bool, tmp_path: Path
+) -> None:
+    added = [added_token(269 + n, name, special=special) for n, name in enumerate(names)]
+    write_target(document(tmp_path, added_tokens=added), "gguf", tmp_path / "it.gguf")
+    assert TARGETS["gguf"].runtime(tmp_path / "it.gguf", {}).encode(text) == ids
+
+
+def test_a_name_that_stands_for_ranks_is_only_for_merges_of_ranks(tmp_path: Path) -> None:
+    original = ORIGINALS["hunyuan"]
+    parts: dict[str, Any] = {
+        "normalizer": original.normalizer,
+        "pre_tokenizer": original.pre_tokenizer,
+    }
+    for more, name in ([], "hunyuan"), (["zz"], "qwen2"):  # no merge makes it, as ranks would
+        source = document(tmp_path, more=more, **parts)
+        fields = json.loads(source.read_text("utf-8"))
+        fields["model"]["ignore_merges"] = True
+        source.write_text(json.dumps(fields), "utf-8")
+        assert "PAIRS" not in losses(source, tmp_path / "it.gguf")
+        values = read_metadata((tmp_path / "it.gguf").read_bytes(), "it.gguf", ("tokenizer.",))
+        assert values["tokenizer.ggml.pre"] == name
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,11 @@ from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent
 from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
-from tokexport.targets.llamacpp_differs import WHOLE_FIRST, differences, fill_in_ids
+from tokexport.targets.llamacpp_differs import WHOLE_FIRST, differences, fill_in_ids, loaded_types
 from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.longest_first import added_tokens, encode_between
 from tokexport.targets.material import Material, material
-from tokexport.targets.parts import Part, algorithm, refuse
+from tokexport.targets.parts import Part, algorithm, merges_any_two, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Runtime, Target, single
 from tokexport.targets.tokenizer_json import bytes_model
 from tokexport.temporary import naming_temporary
@@ -160,7 +160,9 @@ def pattern_name(source: Material) -> str:
         """The number of parts in which the original and the source differ."""
         one = ORIGINALS[name]
         is_other = read_normalizer(_node(one.normalizer)) != model.normalizer
-        return is_other + (one.ignore_merges not in (None, inner.whole_pre_token_first))
+        has_merges = one.ranks and not merges_any_two(inner)
+        is_whole = one.ignore_merges not in (None, inner.whole_pre_token_first)
+        return is_other + has_merges + is_whole
 
     return min(found, key=others)
 
@@ -272,7 +274,7 @@ def _parse(path: Path) -> GgufTokenizer:
     return parse_gguf(read_metadata(path.read_bytes(), str(path), PREFIXES), str(path))
 
 
-class _BytesRuntime(LibraryRuntime):
+class _AddedRuntime(LibraryRuntime):
     """The library of the original between added tokens, which are found as llama.cpp does."""
 
     def __init__(self, file: GgufTokenizer, library: ReferenceTokenizer) -> None:
@@ -296,13 +298,14 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
         raise TokexportError(
             f"{path}: {differs[part]}, and this is not done here", "compare with llama.cpp itself"
         )
+    parsed = replace(parsed, types=loaded_types(parsed))
     if parsed.model == "gpt2":
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
         document = {**gguf_document(parsed), "normalizer": None}
         merges, is_first = parsed.array("merges", str, None), parsed.values["pre"] in WHOLE_FIRST
         document["model"] |= {"merges": merges, "ignore_merges": is_first}
-        return _BytesRuntime(parsed, TokenizersReference.from_document(document, str(path)))
+        return _AddedRuntime(parsed, TokenizersReference.from_document(document, str(path)))
     if parsed.model == "rwkv":
         from tokexport.sources.rwkv import RwkvReference
 
@@ -315,7 +318,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     if parsed.model == "llama":
         kept = replace(pieces.normalizer, remove_extra_whitespaces=False)
         pieces = replace(pieces, normalizer=kept)
-    return LibraryRuntime(SentencePieceReference.from_bytes(serialize(pieces), path))
+    return _AddedRuntime(parsed, SentencePieceReference.from_bytes(serialize(pieces), path))
 
 
 GGUF: Final = Target(

@@ -62,6 +62,11 @@ _FILL_IN: Final[Mapping[str, str]] = {
 # Tokens that are control tokens in llama.cpp, and some that are not, whatever a file says.
 _CONTROL: Final = frozenset(_NAMES.split())
 _FOUND: Final = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"))
+_MEANINGS: Final = {
+    PieceType.CONTROL: "takes {} for a control token, by its name",
+    PieceType.USER_DEFINED: "finds {} in every text, because of its name",
+    PieceType.NORMAL: "takes {} for a usual token where there is a <|tool_response>",
+}
 
 
 def fill_in_ids(tokens: Sequence[str], types: Sequence[int]) -> dict[str, int]:
@@ -81,11 +86,9 @@ def differences(file: GgufTokenizer) -> dict[Part, str]:
     """The parts of a tokenizer that llama.cpp treats differently, each with what it does."""
     kinds = {"bert": _of_words, "gpt2": _of_bytes, "llama": _of_pieces, "t5": _of_pieces}
     found = kinds[file.model](file) if file.model in kinds else {}
-    for token, kind in zip(file.tokens, file.types, strict=True):
-        if token in _CONTROL and kind in (PieceType.NORMAL, PieceType.USER_DEFINED):
-            found[Part.SPECIAL] = f"llama.cpp takes {token} for a control token, by its name"
-        elif token in _FOUND and kind is PieceType.CONTROL:
-            found[Part.SPECIAL] = f"llama.cpp finds {token} in every text, because of its name"
+    for token, own, kind in zip(file.tokens, file.types, loaded_types(file), strict=True):
+        if own is not kind and own in _MEANINGS:
+            found[Part.SPECIAL] = f"llama.cpp {_MEANINGS[kind].format(token)}"
     text = None if Part.MODEL in found else _cut_otherwise(file)
     if text is not None:
         found[Part.ADDED_TOKENS] = (
@@ -93,6 +96,19 @@ def differences(file: GgufTokenizer) -> dict[Part, str]:
             f" and so cuts {show(text)} otherwise"
         )
     return found
+
+
+def loaded_types(file: GgufTokenizer) -> list[PieceType]:
+    """The types of the tokens, as llama.cpp changes them by their names."""
+    types = dict(zip(file.tokens, file.types, strict=True))
+    types |= dict.fromkeys(_CONTROL & types.keys(), PieceType.CONTROL)
+    types |= dict.fromkeys(_FOUND & types.keys(), PieceType.USER_DEFINED)
+    one, other = {"<|call|>", "<|calls|>"}, {"<|return|>", "<|flush|>"}
+    if one & types.keys() and other & types.keys():  # gpt-oss, Solar Open
+        types["<|end|>"] = PieceType.USER_DEFINED
+    if "<|tool_response>" in types:  # Gemma 4
+        types["</s>"] = PieceType.NORMAL
+    return [types[token] for token in file.tokens]
 
 
 def _cut_otherwise(file: GgufTokenizer) -> str | None:
