@@ -97,6 +97,19 @@ def test_tokens_are_shown_one_per_line(run: Run, path: Path) -> None:
     assert lines[-1].endswith('\\n"')
 
 
+def test_a_text_without_tokens_has_no_line_for_one(run: Run, path: Path) -> None:
+    printed = {option: run("encode", path, *option, "").text for option in ((), ("--tokens",))}
+    assert printed == {(): "\n", ("--tokens",): ""}
+    assert run("encode", path, "--offsets", "").text == ""
+
+
+def test_a_word_without_end_is_refused_at_once() -> None:
+    parts = iter([b"1 2 ", b"\0" * 100, b"3"])
+    with pytest.raises(TokexportError, match=r"'(\\x00){40}' is not an id"):
+        [*parse_ids(parts)]
+    assert [*parts] == [b"3"]
+
+
 def test_ids_may_be_separated_by_spaces_commas_and_brackets(run: Run, path: Path) -> None:
     ids = tokexport.load(path).encode("the ferry left")
     for text in (json.dumps(ids), " ".join(map(str, ids)), "\n".join(map(str, ids)) + "\n"):
@@ -130,7 +143,10 @@ def test_decoding_can_skip_special_tokens(run: Run, path: Path) -> None:
         (["99999999"], "gpt2.bin: id 99999999: no such id; this tokenizer's ids are 0 to "),
         (["12x"], "'12x' is not an id"),
         (["-1"], "'-1' is not an id"),
-        (["1" * 21], f"{'1' * 21}' is not an id; it has 21 digits: put spaces or commas between"),
+        (
+            ["1" * 21],
+            f"{'1' * 21}' is not an id; it has more than 20 digits: put spaces or commas between",
+        ),
     ],
 )
 def test_a_bad_id_is_an_error_in_one_sentence(

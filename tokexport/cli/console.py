@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
@@ -163,22 +165,31 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def terminal_width() -> int:
+    """The columns of the terminal that stderr is, less one, so that no line wraps; at most 78."""
+    with suppress(OSError, ValueError):
+        return min(78, (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1)
+    return 78
+
+
 class ProgressLine:
     """One line on stderr, rewritten in place; writes nothing if stderr is not a terminal."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._shown = sys.stderr.isatty() and not quiet
+        self._width = 0
 
     def __call__(self, step: str, done: int = 0, total: int = 0) -> None:
         """Shows the current step, and its progress if known."""
         if self._shown:
             filled = 20 * done // total if total else 0
             bar = f"[{'=' * filled:<20}] {step}: {done:,} of {total:,}" if total else f"{step} ..."
-            click.echo(f"\r{visible(bar)[:78]:<78}", err=True, nl=False)
+            width = self._width = terminal_width()
+            click.echo(f"\r{visible(bar)[:width]:<{width}}", err=True, nl=False)
 
     def __enter__(self) -> ProgressLine:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            click.echo(f"\r{'':<78}\r", err=True, nl=False)
+            click.echo(f"\r{'':<{self._width}}\r", err=True, nl=False)

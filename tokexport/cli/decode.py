@@ -73,7 +73,8 @@ def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
             return
         text = (rest + part).translate(TO_SPACES)
         words = text.split()
-        rest = words.pop() if words and not text[-1:].isspace() else b""
+        unfinished = words and not text[-1:].isspace() and len(words[-1]) <= LONGEST
+        rest = words.pop() if unfinished else b""
         if words:
             yield ids_of_words(words)
     if rest:
@@ -87,8 +88,8 @@ def ids_of_words(words: list[bytes]) -> list[int]:
         shown = visible(wrong[:40].decode("utf-8", "replace"))
         hint = "ids are numbers such as 0 or 1917"
         if wrong.isdigit():
-            hint = f"it has {len(wrong):,} digits: put spaces or commas between ids"
-        raise TokexportError(f"{shown!r} is not an id", hint)
+            hint = f"it has more than {LONGEST} digits: put spaces or commas between ids"
+        raise TokexportError(f"'{shown}' is not an id", hint)
     return list(map(int, words))
 
 

@@ -123,7 +123,7 @@ def write_stream(
         write_json(items(), name, lambda: {"count": count, "bytes": size})
     else:
         write_joined(items(), "\n" if tokens else " ")
-        sys.stdout.write("\n")
+        sys.stdout.write("\n" if count or not tokens else "")
 
 
 def write_shown(tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any]) -> None:
@@ -175,7 +175,7 @@ def write_offsets(
         write_json(items(), "tokens", lambda: {"count": count, "unit": how["unit"], "bytes": size})
     else:
         write_joined(items(), "\n")
-        sys.stdout.write("\n")
+        sys.stdout.write("\n" if count else "")
 
 
 def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:

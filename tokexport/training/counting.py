@@ -21,6 +21,7 @@ from tokexport.sources.tiktoken.ranks import regular_expression
 # The text that is counted together: enough for all threads, and little memory.
 BATCH_CHARACTERS: Final = 1 << 22
 BATCH_TEXTS: Final = 1 << 14
+_MOST_THREADS: Final = 1 << 16
 START: Final = Position()
 
 # A text, or the parts of a text too long for memory.
@@ -116,7 +117,7 @@ class WordCounts:
         """
         for batch in self._batches(texts):
             try:
-                self.native.add(batch, num_threads or os.cpu_count() or 1)
+                self.native.add(batch, min(num_threads or os.cpu_count() or 1, _MOST_THREADS))
             except UnicodeEncodeError as error:
                 raise lone_surrogate(error) from None
             progress()
