@@ -104,7 +104,7 @@ def convert(
     if isinstance(target, (str, os.PathLike)):
         named = Path(target)
         refuse_sources(named, own)
-        path = resolve(named, force=force, streams=True)
+        path = resolve(target, force=force, streams=True)
     elif not hasattr(target, "writelines"):
         raise TypeError(f"target must be a path or a binary file, not {type(target).__name__}")
     step("reading the source")

@@ -20,6 +20,8 @@ def resolve(target: str | os.PathLike[str], *, force: bool = False, streams: boo
     try:
         mode = os.stat(target).st_mode  # of /dev/stdout, a pipe has no path
     except FileNotFoundError:
+        if os.fspath(target).endswith(os.sep):
+            raise TokexportError(f"{target} names a folder", "name a file in it") from None
         return path
     except OSError as error:
         raise _cannot(target, error) from error

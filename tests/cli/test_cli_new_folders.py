@@ -17,6 +17,7 @@ COMMANDS = (
     "train TEXT --vocab-size 256",
     "view FILE hi",
 )
+TO_FOLDERS = ("tokenize", "train")
 
 
 @pytest.fixture
@@ -55,3 +56,13 @@ def test_a_folder_that_cannot_be_made_is_an_error(
     assert done.code == 2
     assert f"tokexport: {tmp_path / 'new'}" in done.stderr
     assert "Permission denied" in done.stderr
+
+
+@pytest.mark.parametrize("command_in", COMMANDS, indirect=True)
+def test_a_name_with_a_slash_at_its_end_is_that_of_a_folder(
+    command_in: list[str | Path], run: Run, tmp_path: Path
+) -> None:
+    done = run(*command_in, "-o", f"{tmp_path}/new/")
+    assert done.code == (0 if command_in[0] in TO_FOLDERS else 2), done.stderr
+    assert (tmp_path / "new").is_dir() == (command_in[0] in TO_FOLDERS)
+    assert command_in[0] in TO_FOLDERS or "new/ names a folder; name a file in it" in done.stderr

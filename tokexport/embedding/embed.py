@@ -57,7 +57,7 @@ def embed(
     content = load(tokenizer).to_bytes()
     path, source = Path(target), Path(model)
     refuse_sources(path, [source, Path(tokenizer)])
-    resolved = resolve(path, force=force)
+    resolved = resolve(target, force=force)
     blob = content + tail(len(content))
     with source.open("rb") as file, writing(resolved, force=force) as out:
         with _reading(source):

@@ -55,7 +55,7 @@ def convert_from(
     """
     chosen, source, out = target_of(format), Path(path), Path(target)
     refuse_sources(out, [source])
-    resolved = resolve(out, force=force)
+    resolved = resolve(target, force=force)
     if format in _SOURCES:
         raise TokexportError(f"{source}: {format} is already a source", "leave out --from")
     found = chosen.read(source)

@@ -70,7 +70,8 @@ def write_target(
             refuse_sources(path, own)
     if "" not in files:
         make_folder(Path(target))
-    resolved = {path: resolve(path, force=force) for path in paths}
+    given = {path: target if name == "" else path for path, name in zip(paths, files, strict=True)}
+    resolved = {path: resolve(name, force=force) for path, name in given.items()}
     if into is None:
         for path, data in paths.items():
             write_file(resolved[path], data, force=force)
