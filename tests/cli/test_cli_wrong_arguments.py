@@ -71,6 +71,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it first"),
         ("decode FILE \udcff", "is not an id"),
         ("encode -", "standard input can only be read once"),
+        ("encode FOLDER a", "FOLDER: Is a directory; name a file in it"),
         ("decode - -", "standard input can only be read once"),
         *(
             (f"{command} -o -", "this command does not write to standard output")

@@ -155,7 +155,8 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
     if isinstance(error, OSError):
         is_output = is_stdout_broken() or was_writing(error)
         where = error.filename or ("standard output" if is_output else "")
-        message = f"{where}{': ' if where else ''}{error.strerror or error}"
+        advice = "; name a file in it" if isinstance(error, IsADirectoryError) else ""
+        message = f"{where}{': ' if where else ''}{error.strerror or error}{advice}"
     else:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     message = named(message)

@@ -309,7 +309,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     if parsed.model == "rwkv":
         from tokexport.sources.rwkv import RwkvReference
 
-        return LibraryRuntime(RwkvReference(gguf_rwkv(parsed)))
+        return _AddedRuntime(parsed, RwkvReference(gguf_rwkv(parsed)))
     if parsed.model == "bert":
         return WordRuntime(parsed)
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
