@@ -10,6 +10,8 @@ from command_line import PathOf, Run
 from json_parts import digits, pre_tokenizers
 from repository import small_source
 
+from tokexport.sources.tokenizer_json.document import template, text
+
 Document = dict[str, Any]
 Change = Callable[[Document], None]
 
@@ -101,16 +103,8 @@ def test_values_for_a_program_are_those_of_inspect(
 
 
 def template_of_pairs(type_id: int) -> Change:
-    first, second = (
-        {"Sequence": {"id": "A", "type_id": 0}},
-        {"Sequence": {"id": "B", "type_id": type_id}},
-    )
-    value = {
-        "type": "TemplateProcessing",
-        "single": [first],
-        "pair": [first, second],
-        "special_tokens": {},
-    }
+    first, second = text("A"), text("B", type_id)
+    value = template([first], [first, second], {})
     return lambda source: source.update(post_processor=value)
 
 

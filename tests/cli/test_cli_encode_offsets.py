@@ -18,6 +18,7 @@ from tokexport.cli import encode
 from tokexport.cli.console import quoted
 from tokexport.errors import TokexportError
 from tokexport.runtime import offset_blocks
+from tokexport.sources.tokenizer_json import document as parts
 
 SMALL = ("added", "deepseek", "gpt2", "llama3", "qwen", "roberta")
 NAMES = ("with a template", *SMALL, *golden_files.EXPECTED_NAMES)
@@ -27,16 +28,10 @@ WORDS = ("the", " ", "  ", "\n", "=\u0338", "é", "e\u0301", "渡船", "🙂", "
 def with_a_template(path: Path) -> Path:
     """The file of gpt2 with an id before each text and two after it."""
     source = json.loads(small_source("gpt2").read_text("utf-8"))
-    end = {"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}}
-    text = {"Sequence": {"id": "A", "type_id": 0}}
-    source["post_processor"] = {
-        "type": "TemplateProcessing",
-        "single": [end, text, end, end],
-        "pair": [text, {"Sequence": {"id": "B", "type_id": 0}}],
-        "special_tokens": {
-            "<|endoftext|>": {"id": "<|endoftext|>", "ids": [0], "tokens": ["<|endoftext|>"]}
-        },
-    }
+    end, first = parts.special("<|endoftext|>"), parts.text("A")
+    source["post_processor"] = parts.template(
+        [end, first, end, end], [first, parts.text("B")], {"<|endoftext|>": 0}
+    )
     path.with_suffix(".json").write_text(json.dumps(source), "utf-8")
     tokexport.convert(path.with_suffix(".json"), path)
     return path

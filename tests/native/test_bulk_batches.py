@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from bulk_cores import NEVER
 from golden_files import NAMES, content
+from json_parts import digits, pre_tokenizers, split
 from random_added_tokens import WORDS, of_bytes, of_characters, with_tokens
 from reader_samples import BYTE_LEVEL, BYTES, added, document, reference, spelled
 from repository import SLOW
@@ -18,6 +19,7 @@ from tokexport._core import Core, split_widths
 from tokexport.conversion import file_bytes
 from tokexport.errors import TokexportError
 from tokexport.sources import read
+from tokexport.sources.tokenizer_json import document as parts
 
 MODELS = 300 if SLOW else 20
 SHARED = (
@@ -78,20 +80,12 @@ def test_words_that_go_through_stages() -> None:
     letter = spelled("\u00e9")
     rules = [list(letter), [letter, letter], ["a", "b"]]
     vocab = {**BYTES, **{"".join(rule): 256 + rank for rank, rule in enumerate(rules)}}
-    stages = [
-        {"type": "Punctuation", "behavior": "Contiguous"},
-        BYTE_LEVEL,
-        {"type": "Digits", "individual_digits": False},
-        {
-            "type": "Split",
-            "pattern": {"Regex": "[0-9][0-9][0-9]"},
-            "behavior": "Isolated",
-            "invert": False,
-        },
-    ]
+    punctuation = {"type": "Punctuation", "behavior": "Contiguous"}
     fields = document(
         model={"vocab": vocab, "merges": rules},
-        pre_tokenizer={"type": "Sequence", "pretokenizers": stages},
+        pre_tokenizer=pre_tokenizers(
+            punctuation, BYTE_LEVEL, digits(False), split("[0-9][0-9][0-9]")
+        ),
     )
     data = file_bytes(read(reference(fields)))
     r = random.Random(5)
@@ -127,15 +121,10 @@ def test_small_vocabularies_of_every_kind(name: str) -> None:
 def test_a_template_is_put_around_each_text() -> None:
     names = ("<s>", "</s>", "<e>")
     tokens = [added(name, 256 + number, special=True) for number, name in enumerate(names)]
-    first, second, third = ({"SpecialToken": {"id": name, "type_id": 0}} for name in names)
-    around = [first, {"Sequence": {"id": "A", "type_id": 0}}, second, third]
-    special = {
-        name: {"id": name, "ids": [256 + n], "tokens": [name]} for n, name in enumerate(names)
-    }
-    template = {"single": around, "pair": around, "special_tokens": special}
-    fields = document(
-        added_tokens=tokens, post_processor={"type": "TemplateProcessing", **template}
-    )
+    first, second, third = map(parts.special, names)
+    around = [first, parts.text("A"), second, third]
+    processor = parts.template(around, around, {name: 256 + n for n, name in enumerate(names)})
+    fields = document(added_tokens=tokens, post_processor=processor)
     data = file_bytes(read(reference(fields)))
     check(data, ["a b", "", "c" * 300, "d e f"], (), template=True)
     # Two threads cut the first one into parts of 2,048 bytes and take them by twos.

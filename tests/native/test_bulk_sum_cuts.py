@@ -7,16 +7,9 @@ import random
 
 from bulk_cores import used_for
 from repository import SLOW
-from sentencepiece_training import small
-from unicode_tables.charsmap import charsmap_of
+from sentencepiece_training import normalizer, small
 
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel
 
 MARK = "\u2581"
 LETTERS = "かがはば字漢、。カｶéeab,\u3099\u0301"
@@ -60,13 +53,12 @@ def unigram(r: random.Random) -> SentencePieceModel:
         texts = {"".join(r.choices(TEXTS, k=r.choice((1, 2, 3)))) for _ in range(3)}
         for text in sorted(texts - {piece.text for piece in pieces}):
             pieces.append(Piece(text, -unit, PieceType.USER_DEFINED))
-    chosen = rules(r) if r.random() < 0.8 else {}
-    normalizer = NormalizerSpec(
-        charsmap_of(chosen) if chosen else b"",
+    spec = normalizer(
+        rules(r) if r.random() < 0.8 else {},
         add_dummy_prefix=r.random() < 0.7,
         remove_extra_whitespaces=r.random() < 0.7,
     )
-    return small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=normalizer)
+    return small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=spec)
 
 
 def text_of(r: random.Random) -> str:

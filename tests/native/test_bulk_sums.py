@@ -5,23 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bulk_cores import compare, ids, used_for
+from bulk_cores import compare, used_for
 from random_piece_models import LETTERS, MARK, RULES, TEXTS, piece_model
 from repository import SLOW
-from sentencepiece_training import library_of, model_of, small
+from sentencepiece_training import normalizer, small, unigram
 from shared_collection import beginnings
-from unicode_tables.charsmap import charsmap_of
 
-from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel
 
 SHARED = ("albert-style-30k-clean/30k-clean", "spm-unigram-4000/spm", "xlnet-base-cased/spiece")
 WORDS = (
@@ -30,7 +22,7 @@ WORDS = (
 )
 
 
-def unigram(r: random.Random) -> SentencePieceModel:
+def tied(r: random.Random) -> SentencePieceModel:
     """A model of almost equal sums, so that rounding decides, most of which are reset soon."""
     unit = r.choice((0.1, 8, 33))
 
@@ -46,9 +38,8 @@ def unigram(r: random.Random) -> SentencePieceModel:
     runs = [MARK, *LETTERS.replace(" ", ""), "xx", "xxx", MARK + "x", MARK + "xx"]
     pieces += [Piece(text, score()) for text in runs if text not in known]
     rules = {key: value for key, value in RULES.items() if r.random() < 0.5}
-    charsmap = charsmap_of(rules) if rules else b""
-    normalizer = NormalizerSpec(charsmap, add_dummy_prefix=r.random() < 0.8)
-    return small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=normalizer)
+    spec = normalizer(rules, add_dummy_prefix=r.random() < 0.8)
+    return small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=spec)
 
 
 def text_of(r: random.Random) -> str:
@@ -61,7 +52,7 @@ def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
     used = 0
     for seed in range(600 if SLOW else 60):
         r = random.Random(seed)
-        source, texts = unigram(r), [text_of(r) for _ in range(10)]
+        source, texts = tied(r), [text_of(r) for _ in range(10)]
         used += used_for(source, [*texts, *(text[1:] for text in texts)])
     assert used > 30
 
@@ -69,14 +60,9 @@ def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
 def test_a_sum_may_be_reset_inside_a_word() -> None:
     # "xxxx" has two paths of equal sums, and the sum is reset every few hundred words.
     scores = {MARK: -7.97, "x": -25.889, "xxx": -71.484, MARK + "abc": -70.01, MARK + "c": -60.2}
-    how = {"algorithm": Algorithm.UNIGRAM, "normalizer": NormalizerSpec()}
-    source = small(*(Piece(*item) for item in scores.items()), **how)
-    engine, library = Core(file_bytes(model_of(source)), "engine", 0), library_of(source)
-    for seed in range(20):
-        words = random.Random(seed).choices(["abc", "abc", "c", "xxxx", "xxxxxxx"], k=20_000)
-        text = " ".join(words)
-        assert ids(engine, text) == library.encode(text)
-    assert engine.uses_bulk
+    words = ["abc", "abc", "c", "xxxx", "xxxxxxx"]
+    texts = (" ".join(random.Random(seed).choices(words, k=20_000)) for seed in range(20))
+    assert used_for(unigram(scores), texts)
 
 
 @pytest.mark.parametrize("name", SHARED)

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 from bulk_cores import compare
+from json_parts import pre_tokenizers, split
 from reader_samples import BYTES, CHARACTERS, added, document, reference
 
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
+from tokexport.sources.tokenizer_json.document import byte_level
 
 
 def token(content: str, number: int, **flags: bool) -> dict[str, Any]:
@@ -42,13 +44,10 @@ def test_that_strip_white_space() -> None:
 
 def test_after_a_pre_token_whose_end_depends_on_a_far_character() -> None:
     """A run of tabs is one pre-token, or if a space of its segment follows it, many."""
-    split = {"type": "Split", "pattern": {"Regex": "\\t++(?! )|\\t|[^\\t]+"}, "invert": False}
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
-    pre_tokenizers = [{**split, "behavior": "Isolated"}, {**byte_level, "trim_offsets": True}]
     tab = CHARACTERS[9]
     fields = document(
         model={"vocab": {**BYTES, 2 * tab: 256}, "merges": [[tab, tab]]},
-        pre_tokenizer={"type": "Sequence", "pretokenizers": pre_tokenizers},
+        pre_tokenizer=pre_tokenizers(split(r"\t++(?! )|\t|[^\t]+"), byte_level(False)),
         added_tokens=[token("  ", 257)],
     )
     at_chunk_end = "a" * 4091 + "\t" * 5

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from bulk_cores import compare
+from json_parts import digits, metaspace, pre_tokenizers, split
+from parts.cases import document
 from repository import SLOW
 from shared_collection import beginnings
 
@@ -36,12 +38,8 @@ SHARED = (
 def pre_tokenizer(r: random.Random) -> dict[str, Any]:
     """One step; every second one is a pattern."""
     if r.random() < 0.5:
-        return {
-            "type": "Split",
-            "pattern": {"Regex": r.choice(PATTERNS)},
-            "behavior": r.choice((*BEHAVIORS, "Removed", "Removed")),
-            "invert": r.random() < 0.4,
-        }
+        behavior = r.choice((*BEHAVIORS, "Removed", "Removed"))
+        return split(r.choice(PATTERNS), behavior, invert=r.random() < 0.4)
     return r.choice(
         (
             {"type": "Whitespace"},
@@ -50,14 +48,9 @@ def pre_tokenizer(r: random.Random) -> dict[str, Any]:
             {"type": "BertPreTokenizer"},
             {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True},
             {"type": "Punctuation", "behavior": r.choice(BEHAVIORS)},
-            {"type": "Digits", "individual_digits": r.random() < 0.5},
+            digits(r.random() < 0.5),
             {"type": "CharDelimiterSplit", "delimiter": r.choice(LETTERS)},
-            {
-                "type": "Metaspace",
-                "replacement": "\u2581",
-                "prepend_scheme": r.choice(("always", "first", "never")),
-                "split": r.random() < 0.7,
-            },
+            metaspace(r.choice(("always", "first", "never")), r.random() < 0.7),
         )
     )
 
@@ -106,18 +99,11 @@ def model(r: random.Random) -> dict[str, Any]:
     return made
 
 
-def document(r: random.Random) -> dict[str, Any]:
+def random_document(r: random.Random) -> dict[str, Any]:
     """A tokenizer.json."""
     steps = [pre_tokenizer(r) for _ in range(r.randint(1, 3))]
-    return {
-        "version": "1.0",
-        "added_tokens": [],
-        "normalizer": r.choice((None, None, {"type": "Lowercase"}, {"type": "NFKC"})),
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps},
-        "model": model(r),
-        "decoder": None,
-        "post_processor": None,
-    }
+    normalizer = r.choice((None, None, {"type": "Lowercase"}, {"type": "NFKC"}))
+    return document(model(r), normalizer=normalizer, pre_tokenizer=pre_tokenizers(*steps))
 
 
 def texts_of(r: random.Random) -> Iterator[str]:
@@ -132,7 +118,7 @@ def test_random_pipelines_produce_the_ids_of_the_core(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     used = 0
     for _ in range(MODELS):
-        path.write_text(json.dumps(document(r)), encoding="utf-8")
+        path.write_text(json.dumps(random_document(r)), encoding="utf-8")
         try:
             data = file_bytes(read(path))
         except UnsupportedError:

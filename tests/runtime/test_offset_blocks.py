@@ -8,26 +8,22 @@ from typing import Literal
 import numpy as np
 import pytest
 from references import converted
-from sentencepiece_training import model_of, small
+from sentencepiece_training import model_of, small, unigram
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from unicode_tables.charsmap import charsmap_of
 
 import tokexport
 from tokexport.conversion import file_bytes
 from tokexport.runtime import offset_blocks
-from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType
+from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType
 
 WORDS = ("the ", "the ", "theme ", "  ", "é", ".", "\x01", "then\n", "e\u0301 ", " 🙂 ", "<s>")
 
 
-def unigram() -> Tokenizer:
-    vocab = [(token, -float(number)) for number, token in enumerate(["<unk>", "▁", *"theman. é"])]
-    return Tokenizer(models.Unigram([*vocab, ("▁the", -1.0)], unk_id=0))
-
-
 def of_a_charsmap() -> tokexport.Tokenizer:
     """As T5: what is dropped at the start of a text moves all its offsets."""
-    theirs = unigram()
+    vocab = [(token, -float(number)) for number, token in enumerate(["<unk>", "▁", *"theman. é"])]
+    theirs = Tokenizer(models.Unigram([*vocab, ("▁the", -1.0)], unk_id=0))
     theirs.normalizer = normalizers.Precompiled(charsmap_of({"\x01": "", "e\u0301": "é"}))
     theirs.pre_tokenizer = pre_tokenizers.Metaspace()
     return converted(theirs)
@@ -65,10 +61,9 @@ def of_a_symbol_with_a_space() -> tokexport.Tokenizer:
 
 def of_sums() -> tokexport.Tokenizer:
     """As T5's spiece.model: "he" and its letters differ by less than a rounded sum."""
-    pieces = [Piece(letter, -300.0) for letter in "theman.é\u2581"]
-    pieces += [Piece("he", -600.001), Piece("em", -600.002), Piece("\u2581t", -599.999)]
-    source = small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=NormalizerSpec())
-    return tokexport.load(file_bytes(model_of(source)))
+    scores = dict.fromkeys("theman.é\u2581", -300.0)
+    scores |= {"he": -600.001, "em": -600.002, "\u2581t": -599.999}
+    return tokexport.load(file_bytes(model_of(unigram(scores))))
 
 
 MADE = {

@@ -8,18 +8,12 @@ from dataclasses import replace
 import pytest
 from random_piece_models import MARK, TEXTS, piece_model, piece_texts
 from repository import SLOW
-from sentencepiece_training import library_of, model_of, small
+from sentencepiece_training import library_of, model_of, unigram
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import TokexportError
 from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel
 
 
 def in_parts(tokenizer: Tokenizer, text: str, size: int) -> list[int]:
@@ -63,8 +57,7 @@ def test_a_random_model_has_the_ids_of_the_library_however_the_text_arrives() ->
 def tied() -> SentencePieceModel:
     """A model in which words have several paths of equal sums, so that rounding decides."""
     scores = {MARK: -1.97, "x": -4.489, "xxx": -11.484, "xxxx": -16.01}
-    pieces = [Piece("<s>", 0.0, PieceType.CONTROL), *(Piece(*item) for item in scores.items())]
-    return small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=NormalizerSpec())
+    return unigram(scores, Piece("<s>", 0.0, PieceType.CONTROL))
 
 
 def test_a_sum_runs_on_after_a_cut(tied: SentencePieceModel) -> None:

@@ -16,6 +16,8 @@ from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Template, TemplateItem
 from tokexport.runtime.tokenizer import load
+from tokexport.sources.tokenizer_json.document import special as token
+from tokexport.sources.tokenizer_json.document import text as sequence
 
 ROBERTA = {
     "type": "RobertaProcessing",
@@ -25,14 +27,6 @@ ROBERTA = {
     "add_prefix_space": True,
 }
 BERT = {"type": "BertProcessing", "sep": ["s", 3], "cls": ["c", 4]}
-
-
-def sequence(name: str, type_id: int = 0) -> dict[str, Any]:
-    return {"Sequence": {"id": name, "type_id": type_id}}
-
-
-def token(name: str, type_id: int = 0) -> dict[str, Any]:
-    return {"SpecialToken": {"id": name, "type_id": type_id}}
 
 
 def template(single: list[Any], pair: list[Any]) -> dict[str, Any]:

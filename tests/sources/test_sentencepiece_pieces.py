@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
-from sentencepiece_training import library_of, model_of, small
+from sentencepiece_training import BYTES, library_of, model_of, small
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
@@ -26,7 +26,6 @@ from tokexport.sources.sentencepiece.proto import (
 from tokexport.sources.sentencepiece.read import read_sentencepiece
 
 LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
-BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
 
 
 def check(source: SentencePieceModel, texts: Iterable[str]) -> None:

@@ -11,9 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from references import assert_same
 from sentencepiece import SentencePieceProcessor
-from sentencepiece_training import library_of, model_of, small, train
+from sentencepiece_training import library_of, model_of, normalizer, small, train
 from slow_normalizer import normalize
-from unicode_tables.charsmap import charsmap_of
 
 from tokexport.compiler.normalizer.piece_steps import piece_steps
 from tokexport.conversion import file_bytes
@@ -22,7 +21,6 @@ from tokexport.model import Charsmap, NormalizerStep
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
-    NormalizerSpec,
     Piece,
     PieceType,
     SentencePieceModel,
@@ -58,8 +56,7 @@ def model(
     texts = {piece.text for piece in known}
     added = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in symbols if text not in texts]
     prefix, suffix, escapes = flags
-    charsmap = charsmap_of(rules) if rules else b""
-    spec = NormalizerSpec(charsmap, add_dummy_prefix=prefix, escape_whitespaces=escapes)
+    spec = normalizer(rules, add_dummy_prefix=prefix, escape_whitespaces=escapes)
     how = {"algorithm": algorithm, "whitespace_as_suffix": suffix, "normalizer": spec}
     return small(*known, *added, **how)
 

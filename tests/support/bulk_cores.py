@@ -32,7 +32,7 @@ def tokens_of(core: Core) -> Iterator[bytes]:
 
 
 def compare(
-    content: bytes, texts: Iterable[str], encode: Callable[[str], list[int]] | None = None
+    content: bytes, texts: Iterable[str], encode: Callable[[str], list[int] | None] | None = None
 ) -> bool:
     """Compares the engine, with each vector width, with the core, and both with ``encode`` if that
     is given. Returns whether the engine is used for the file.

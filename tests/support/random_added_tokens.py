@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+from json_parts import replace
 from reader_samples import BYTES, added, document, spelled
 
 MERGES = ("th", "he", "the", " t", " the", "in", "  ", "    ", "\n\n", " \n", "\u00e9", "ing", "ab")
@@ -43,10 +44,9 @@ def of_characters(r: random.Random) -> dict[str, Any]:
         if len(word) > 1 and word[:-1] in vocab and word not in vocab:
             vocab[word] = len(vocab)
             rules.append([word[:-1], word[-1]])
-    space = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
     return document(
         model={"vocab": vocab, "merges": rules, "byte_fallback": True},
-        normalizer=space,
+        normalizer=replace(" ", "\u2581"),
         pre_tokenizer=None,
         decoder=None,
     )

@@ -2,15 +2,9 @@
 
 import random
 
-from unicode_tables.charsmap import charsmap_of
+from sentencepiece_training import BYTES, normalizer
 
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel
 
 MARK = "\u2581"
 LETTERS = f"abc{MARK} xé中"
@@ -48,8 +42,7 @@ def piece_model(rng: random.Random) -> SentencePieceModel:
         known.add(text)
         kind = PieceType.USER_DEFINED if rng.random() < 0.12 else PieceType.NORMAL
         pieces.append(Piece(text, -float(rng.randrange(12)), kind))
-    if has_bytes:
-        pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
+    pieces += BYTES if has_bytes else ()
     candidates = RULES if rng.random() < 0.7 else {}
     rules = {key: value for key, value in candidates.items() if rng.random() < 0.6}
     return SentencePieceModel(
@@ -58,8 +51,8 @@ def piece_model(rng: random.Random) -> SentencePieceModel:
         algorithm=algorithm,
         byte_fallback=has_bytes,
         whitespace_as_suffix=rng.random() < 0.3,
-        normalizer=NormalizerSpec(
-            charsmap_of(rules) if rules else b"",
+        normalizer=normalizer(
+            rules,
             add_dummy_prefix=rng.random() < 0.6,
             remove_extra_whitespaces=rng.random() < 0.5,
             escape_whitespaces=rng.random() < 0.8,

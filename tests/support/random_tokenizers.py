@@ -9,6 +9,8 @@ from parts.cases import document
 from reader_samples import BYTES, spelled
 from regex_patterns import TIKTOKEN
 
+from tokexport.sources.tokenizer_json import document as parts
+
 ALPHABET = sorted(BYTES)
 
 LETTERS = "abcdethsin"
@@ -144,18 +146,18 @@ def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, 
     if not added:
         return r.choice([None, level])
     token = r.choice(added)
-    around = {"SpecialToken": {"id": token["content"], "type_id": 0}}
-    first, second = (
-        {"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB")
-    )
-    content = token["content"]
-    known = {content: {"id": content, "ids": [token["id"]], "tokens": [content]}}
-    pair = [around, first, around, second]
-    template = {"single": [around, first], "pair": pair, "special_tokens": known}
-    ends = {"sep": [token["content"], token["id"]], "cls": [added[0]["content"], added[0]["id"]]}
-    processor: dict[str, Any] = r.choice(
-        [{"type": "TemplateProcessing", **template}, {"type": "BertProcessing", **ends}, level]
-    )
+    around, first, second = parts.special(token["content"]), parts.text("A"), parts.text("B", 1)
+    ids = {token["content"]: token["id"]}
+    processors = [
+        parts.template([around, first], [around, first, around, second], ids),
+        {
+            "type": "BertProcessing",
+            "sep": [token["content"], token["id"]],
+            "cls": [added[0]["content"], added[0]["id"]],
+        },
+        level,
+    ]
+    processor = r.choice(processors)
     both = {"type": "Sequence", "processors": [processor, level]}
     return r.choice([None, processor, processor, both])
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sentencepiece
+from unicode_tables.charsmap import charsmap_of
 
 from tokexport.model import Provenance, TokenizerModel
 from tokexport.sources.files import SourceFiles
@@ -19,6 +20,7 @@ from tokexport.sources.sentencepiece.proto import (
 )
 from tokexport.sources.sentencepiece.read import build
 
+BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
 SENTENCES = [
     "the quick brown fox jumps over the lazy dog",
     "the theme of the thesis: another theory, there and then",
@@ -50,6 +52,19 @@ def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
     unknown = Piece("<unk>", 0.0, PieceType.UNKNOWN)
     fields = {"algorithm": Algorithm.BPE, "normalizer": NormalizerSpec(add_dummy_prefix=False)}
     return SentencePieceModel("x.model", (unknown, *pieces), **{**fields, **changes})
+
+
+def unigram(scores: dict[str, float], *more: Piece, **changes: Any) -> SentencePieceModel:
+    """A Unigram model of an unknown piece, and pieces with these scores."""
+    pieces = (*more, *(Piece(*item) for item in scores.items()))
+    return small(
+        *pieces, **{"algorithm": Algorithm.UNIGRAM, "normalizer": normalizer({}), **changes}
+    )
+
+
+def normalizer(rules: dict[str, str], **flags: bool) -> NormalizerSpec:
+    """A normalizer with these replacements, and without a charsmap if there are none."""
+    return NormalizerSpec(charsmap_of(rules) if rules else b"", **flags)
 
 
 def model_of(source: SentencePieceModel) -> TokenizerModel:
