@@ -2,10 +2,8 @@
 
 import golden_files
 import golden_run
-import pytest
 import tokexport_reader
-from c_harness import COMPILERS, NEEDS_COMPILER, SANITIZED, Builder, Library, run
-from repository import SLOW
+from c_harness import NEEDS_COMPILER, Library
 
 from tokexport.file.layout import LabelsHeader, LabelTable, Tag
 
@@ -42,16 +40,3 @@ def test_the_numbers_of_classes_and_states_are_bounded(library: Library) -> None
         assert opened(library, with_fields(padding=1 << 22, **{field: limit})) == OK
         assert opened(library, with_fields(padding=1 << 22, **{field: limit + 1})) == SPLITS
         assert opened(library, with_fields(**{field: 0})) == SPLITS
-
-
-@pytest.mark.parametrize("section", ["SPLT", "LABL"])
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_no_changed_byte_of_the_stages_makes_it_access_other_memory(
-    compiler: str, section: str, build: Builder
-) -> None:
-    program = build(compiler, "damaged_section", *SANITIZED)
-    texts = ["1233 22333 13321", "abbc abb  ; abc", "\u00e91234 b\u0661  ;c"]
-    golden = golden_files.FOLDER / "look-ahead.bin"
-    answer = run([program, golden, section, "1" if SLOW else "5", *texts])
-    refused, _ = map(int, answer.split())
-    assert refused > 0

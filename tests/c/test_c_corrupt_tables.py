@@ -10,6 +10,8 @@ from golden_files import Changes, fill, numbers, parts, patched, section
 
 OK, SECTION_SIZE, CORRUPT = 0, -33, -37
 SMALLEST, NONE = "smallest-bpe", 0xFFFFFFFF
+MAP_FIELDS, CHARSMAP_HEADER = 16, 24
+COLLAPSE = 32
 
 pytestmark = NEEDS_COMPILER
 
@@ -54,6 +56,61 @@ def characters(name: str) -> dict[str, tuple[int, int]]:
     return parts(16, top=(272 * places, 2), middle=(64 * middles, 2), leaves=(64 * leaves, 4))
 
 
+def table_of(name: str, op: int) -> int:
+    """The offset in NORM of the table of an operation."""
+    return numbers(name, b"NORM", 16 + 32 * op + 12, 1)[0]
+
+
+def damaged_map() -> Iterator[tuple[Changes, str, str]]:
+    """Changes in the map to lower case, a text that uses them, and one that does not."""
+    at = table_of("rewriting", 1)
+    middles, leaves, entries, text = numbers("rewriting", b"NORM", at, 4)
+    levels = {"top": (272, 2), "middle": (64 * middles, 2), "leaves": (64 * leaves, 2)}
+    tables = parts(at + MAP_FIELDS + 128, **levels, entries=(entries, 8), text=(text, 1))
+    for level in levels:
+        yield fill(b"NORM", *tables[level], "H", 0xFFFF), "\u00c0", "ascii needs no levels"
+    first, count = tables["entries"][0] + 8, entries - 1
+    for offset, struct_format, number in (
+        (0, "I", 0xFFFFFF00),
+        (0, "I", 4241),
+        (4, "H", 0xFFFF),
+        (6, "B", 2),  # the letters of a character that is not a Hangul syllable
+    ):
+        yield fill(b"NORM", first + offset, count, struct_format, number, 8), "\u00c0", ""
+    yield fill(b"NORM", *tables["text"], "B", 0xC3), "\u00c0", ""
+
+
+def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
+    """The same in the sequences of the file ``sequences``, and in its protected texts."""
+    at = table_of("sequences", 0)
+    units, nodes, edges, program, size = numbers("sequences", b"NORM", at, 5)
+    tables = parts(
+        at + CHARSMAP_HEADER,
+        units=(units, 4),
+        nodes=(nodes + 1, 8),
+        edges=(edges, 4),
+        program=(program, 1),
+        text=(size, 1),
+    )
+    not_utf8 = fill(b"NORM", *tables["text"], "B", 0xFF)
+    yield not_utf8, "aa", "plin"
+    yield [(b"NORM", 16 + 1, "B", COLLAPSE), *not_utf8], "aa", "plin"
+    start, _ = tables["units"]
+    values = numbers("sequences", b"NORM", start, units)
+    full = [unit for unit, value in enumerate(values) if value >> 31]
+    yield [(b"NORM", start + 4 * unit, "I", 0xFFFFFFFF) for unit in full], "aa", ""
+    # A sequence that ends inside a character.
+    offset = [(value >> 10) << ((value & 0x200) >> 6) for value in values]
+    index = offset[0] ^ 0xC3
+    assert values[index] & 0x800000FF == 0xC3
+    changed = {index: values[index] | 0x100, index ^ offset[index]: 0x80000000}
+    yield [(b"NORM", start + 4 * at, "I", unit) for at, unit in changed.items()], "\u00e8", ""
+    first, _ = tables["edges"]
+    children = enumerate(numbers("sequences", b"NORM", first, edges))
+    yield [(b"NORM", tables["nodes"][0] + 8, "I", edges + 1)], "<a>", ""
+    yield [(b"NORM", first + 4 * i, "I", child | 0xFFFFFF) for i, child in children], "<a>", ""
+
+
 def damage() -> Iterator[tuple[str, Changes, str, str]]:
     """A file, changes in it, texts that use them, separated by "|", and a text that does not."""
     yield SMALLEST, [(b"BIDS", 4 * ord("a"), "I", 3)], "aba", ""
@@ -90,6 +147,10 @@ def damage() -> Iterator[tuple[str, Changes, str, str]]:
     yield "byte-fallback", [(b"BIDS", 4 * 0xA9, "I", 9999)], "\u00e9", "ab"
     keys = len(section("byte-suffix", b"KEYS")) // 8
     yield "byte-suffix", fill(b"KEYS", 0, keys, "I", 0xFFFFFFF0, 8), "ab", ""
+    for row in damaged_map():
+        yield "rewriting", *row
+    for row in damaged_sequences():
+        yield "sequences", *row
 
 
 @pytest.mark.parametrize(("name", "changes", "affected", "unaffected"), [*damage()])
@@ -101,6 +162,12 @@ def test_corruption_that_encoding_detects(
     for text in affected.split("|"):
         assert library.encode(text.encode())[0] == CORRUPT
     assert library.encode(unaffected.encode())[0] == OK
+
+
+def test_sequences_may_drop_spaces(library: Library) -> None:
+    assert library.open(patched("sequences", (b"NORM", 16 + 1, "B", COLLAPSE))) == OK
+    text = "e\u0301 \u00a9\u0915\u094d\r\n \u00c0B \u4f60\ufb01 <a<a> abab! aa\u00e9"
+    assert library.encode(text.encode())[0] == OK
 
 
 def test_a_record_that_points_outside_the_bytes(library: Library) -> None:

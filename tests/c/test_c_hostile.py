@@ -1,4 +1,6 @@
-"""No file, however hostile, makes a call hang or take time quadratic in the size of the text."""
+"""No file, however hostile, makes a call hang, access other memory, or take time quadratic in the
+size of the text.
+"""
 
 import time
 from dataclasses import replace
@@ -6,7 +8,8 @@ from dataclasses import replace
 import golden_files
 import numpy as np
 import pytest
-from c_harness import NEEDS_COMPILER, Library
+from c_harness import COMPILERS, NEEDS_COMPILER, SANITIZED, Builder, Library, run
+from repository import SLOW
 
 from tokexport.compiler.compile_split import compile_split, program_table
 from tokexport.file.layout import SplitsHeader, Stage, Tag
@@ -80,3 +83,30 @@ def test_stages_that_exceed_the_bound_of_work_memory_are_refused(library: Librar
     for count, code in ((3, OK), (4, SPLITS)):
         stages = splits(*[Split("[a-z]+")] * count, states=4096)
         assert library.open(golden_files.rebuilt("smallest-bpe", {Tag.SPLITS: stages})) == code
+
+
+LABELS = ("1233 22333 13321", "abbc abb  ; abc", "\u00e91234 b\u0661  ;c")
+REWRITTEN = (
+    "e\u0301 \u00a9\u0915\u094d\r\n \u00c0B \u4f60\ufb01 <a<a> abab! aa\u00e9",
+    "aa<a>\u00e9",
+)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(
+    ("name", "section", "step", "texts"),
+    [
+        ("look-ahead", "SPLT", 1 if SLOW else 5, LABELS),
+        ("look-ahead", "LABL", 1 if SLOW else 5, LABELS),
+        ("sequences", "NORM", 1 if SLOW else 5, REWRITTEN),
+        ("rewriting", "NORM", 31, REWRITTEN),
+    ],
+)
+def test_no_changed_byte_of_a_section_makes_it_access_other_memory(
+    compiler: str, name: str, section: str, step: int, texts: tuple[str, ...], build: Builder
+) -> None:
+    program = build(compiler, "damaged_section", *SANITIZED)
+    golden = golden_files.FOLDER / f"{name}.bin"
+    refused, corrupt = map(int, run([program, golden, section, str(step), *texts]).split())
+    assert refused > 0
+    assert corrupt > 0 or section != "NORM"
