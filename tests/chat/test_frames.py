@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chat_models import published_config
+from chat_models import CHATML, PUBLISHED, published_config
 
 pytest.importorskip("jinja2")
 
@@ -17,11 +17,6 @@ from tokexport.chat.frame_search import conversation, find_frame
 from tokexport.chat.render import render
 
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ CONTENT }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-PLAIN = CHATML.replace("CONTENT", "m.content")
 USER, ASSISTANT = "<|im_start|>user\n", "<|im_start|>assistant\n"
 END = "<|im_end|>\n"
 CHATML_FRAME = Frame(
@@ -59,25 +54,26 @@ LAST_QUERY = (
     "m.content.startswith('<result>') and m.content.endswith('</result>')) %}"
     "{% set ns.last = loop.index0 %}{% endif %}{% endfor %}"
 ) + CHATML.replace(
-    "CONTENT", "'<think></think>' if m.role == 'assistant' and loop.index0 > ns.last }}{{ m.content"
+    "m.content",
+    "'<think></think>' if m.role == 'assistant' and loop.index0 > ns.last }}{{ m.content",
 )
 # Some variants of Qwen 3.5 refuse a conversation without a query.
 NO_QUERY = (
     "{% set ns = namespace(query=false) %}{% for m in messages %}{% if m.role == 'user' and not ("
     "m.content.startswith('<result>') and m.content.endswith('</result>')) %}"
     "{% set ns.query = true %}{% endif %}{% endfor %}"
-    "{% if not ns.query %}{{ raise_exception('no query') }}{% endif %}" + PLAIN
+    "{% if not ns.query %}{{ raise_exception('no query') }}{% endif %}" + CHATML
 )
 THINKING = "m.content.split('</think>')[-1] if m.role == 'assistant' else m.content"
 
 FRAMES = {
-    "the same for all roles": (PLAIN, CHATML_FRAME),
+    "the same for all roles": (CHATML, CHATML_FRAME),
     "stripped": (
-        CHATML.replace("CONTENT", "m.content | trim"),
+        CHATML.replace("m.content", "m.content | trim"),
         replace(CHATML_FRAME, stripped=STRIPPED),
     ),
     "a system message that is always there": (
-        DEFAULT + PLAIN,
+        DEFAULT + CHATML,
         replace(CHATML_FRAME, start=f"<|im_start|>system\nBe kind.{END}{USER}"),
     ),
     "a part of the first message": (
@@ -105,15 +101,15 @@ FRAMES = {
         ),
     ),
     "a text that is cut": (
-        CHATML.replace("CONTENT", THINKING),
+        CHATML.replace("m.content", THINKING),
         replace(CHATML_FRAME, reserved=("</think>",)),
     ),
     "half a strip": (
-        CHATML.replace("CONTENT", "m.content.lstrip()"),
+        CHATML.replace("m.content", "m.content.lstrip()"),
         replace(CHATML_FRAME, trimmed=STRIPPED),
     ),
     "a newline that answers lose": (  # QwQ
-        CHATML.replace("CONTENT", f"({THINKING}).lstrip('\n' if m.role == 'assistant' else '')"),
+        CHATML.replace("m.content", f"({THINKING}).lstrip('\n' if m.role == 'assistant' else '')"),
         replace(CHATML_FRAME, trimmed=frozenset({"assistant"}), reserved=("</think>",)),
     ),
     "a beginning and an end that change other messages": (
@@ -125,32 +121,31 @@ FRAMES = {
         replace(CHATML_FRAME, reserved=("<result>",)),
     ),
     "an empty message that is left out": (
-        PLAIN.replace("{% for m in messages %}", "{% for m in messages if m.content %}"),
+        CHATML.replace("{% for m in messages %}", "{% for m in messages if m.content %}"),
         replace(CHATML_FRAME, takes_empty=False),
     ),
 }
-PUBLISHED = ["qwen3", "qwen2.5", "llama3", "mistral-nemo", "gemma3", "phi-3", "deepseek-v3"]
 NO_FRAMES = {
-    "the date": (PLAIN + "{{ strftime_now('%Y') }}", "writes the date"),
-    "a count": (PLAIN + "{{ messages | length }}", "does not write all turns|differently"),
+    "the date": (CHATML + "{{ strftime_now('%Y') }}", "writes the date"),
+    "a count": (CHATML + "{{ messages | length }}", "does not write all turns|differently"),
     "a late change": (
-        PLAIN.replace("<|im_end|>", "{% if loop.index > 9 %}!{% endif %}<|im_end|>"),
+        CHATML.replace("<|im_end|>", "{% if loop.index > 9 %}!{% endif %}<|im_end|>"),
         "some messages differently",
     ),
     "a length": (
-        CHATML.replace("CONTENT", "m.content if m.content | length < 20 else 'long'"),
+        CHATML.replace("m.content", "m.content if m.content | length < 20 else 'long'"),
         "some messages differently|changes white space|changes messages",
     ),
     "white space within": (
-        CHATML.replace("CONTENT", "m.content | replace('  ', ' ')"),
+        CHATML.replace("m.content", "m.content | replace('  ', ' ')"),
         "some messages differently",
     ),
     "a common word": (
-        CHATML.replace("CONTENT", "m.content | replace('a', 'b')"),
+        CHATML.replace("m.content", "m.content | replace('a', 'b')"),
         "changes the text of messages",
     ),
     "the last message alone": ("{{ messages[-1].content }}", "leaves out, repeats or moves"),
-    "messages twice": (PLAIN + PLAIN, "leaves out, repeats or moves"),
+    "messages twice": (CHATML + CHATML, "leaves out, repeats or moves"),
     "a refusal": ("{{ raise_exception('no') }}", "refuses alternating messages"),
     "deep": ("{{ " + "(" * 2_000 + "1" + ")" * 2_000 + " }}", "nested too deeply"),
     "loops in loops": (  # Python compiles no more than 20

@@ -10,6 +10,8 @@ from typing import Any
 import golden_files
 import pytest
 from chat_models import (
+    CHATML,
+    PUBLISHED,
     assistant,
     both_of,
     both_of_published,
@@ -35,10 +37,6 @@ WORDS = [
     *(" ", "  ", "\n", "\n\n", "\t", "\u3000", "\u200b", "{{ x }}", "</", "user", "system\n"),
     "\U0001f469\u200d\U0001f469\u200d\U0001f467",
 ]
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
 # Like Zephyr's, which ends each message with EOS.
 ZEPHYR = (
     "{% for m in messages %}{{ '<|' + m.role + '|>\n' + m.content + eos_token + '\n' }}{% endfor %}"
@@ -54,7 +52,6 @@ INST = (
 # Like QwQ's.
 LINES = CHATML.replace("m.content", "m.content.lstrip('\\n' if m.role == 'assistant' else '')")
 TEMPLATES = {"chatml": CHATML, "zephyr": ZEPHYR, "inst": INST, "lines": LINES}
-PUBLISHED = ("qwen2.5", "qwen3", "llama3", "mistral-nemo", "gemma3", "phi-3", "deepseek-v3")
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 
 

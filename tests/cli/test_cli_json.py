@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 import pytest
-from chat_models import write_chat_model
+from chat_models import CHATML, write_chat_model
 from command_line import PathOf, Run
 from jsonschema import Draft202012Validator
 from repository import ROOT, small_source
@@ -46,10 +46,6 @@ CASES = [
     ("error", "decode FILE TEXT"),
     ("error", "convert RANKS --pattern no-name"),
 ]
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
 LISTED: set[str] = set()  # the members of all objects
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from c_harness import NEEDS_COMPILER, SANITIZED, Builder
-from chat_models import assistant, system, user, write_chat_model
+from chat_models import CHATML, assistant, system, user, write_chat_model
 from checkpoints import Reference, config, random_tensors, write_checkpoint
 from engine_programs import built
 
@@ -19,10 +19,7 @@ from tokexport.weights.checkpoint import rope_frequencies
 pytest.importorskip("jinja2")
 pytestmark = NEEDS_COMPILER
 
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}"
-    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
+TEMPLATE = CHATML.replace("m.content", "m.content.split('</think>')[-1]")
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Model:
 @pytest.fixture(scope="module")
 def model(build: Builder, tmp_path_factory: pytest.TempPathFactory) -> Model:
     folder = tmp_path_factory.mktemp("chat")
-    write_chat_model(folder, CHATML, eos_token="<|im_end|>")
+    write_chat_model(folder, TEMPLATE, eos_token="<|im_end|>")
     tokexport.convert(folder, folder / "tokenizer.bin", self_test=False)
     tokenizer = tokexport.load(folder / "tokenizer.bin")
     assert tokenizer.chat_frame is not None

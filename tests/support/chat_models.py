@@ -46,6 +46,11 @@ CALL = {
     "type": "function",
     "function": {"name": "weather", "arguments": {"town": "Zürich"}},
 }
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+PUBLISHED = ("qwen3", "llama3", "mistral-nemo", "gemma3", "phi-3", "deepseek-v3", "qwen2.5")
 CONVERSATIONS: list[list[dict[str, Any]]] = [
     [user("Hello")],
     [user("  spaces \n around\t\n")],
