@@ -146,10 +146,9 @@ def test_the_command_prints_ids_and_text(tmp_path: Path, run: Run) -> None:
 def test_the_command_reports_errors(
     arguments: tuple[str, ...], sentence: str, run: Run, small_file: PathOf
 ) -> None:
-    outcome = run("chat-template", small_file("gpt2"), "-", *arguments, stdin=b'[{"content": "a"}]')
-    assert outcome.code == 2
-    assert sentence in outcome.stderr
-    assert run("chat-template", small_file("gpt2"), "-", stdin=b"[").code == 2
+    command = ("chat-template", small_file("gpt2"), "-")
+    assert sentence in run(*command, *arguments, stdin=b'[{"content": "a"}]').refusal
+    assert run(*command, stdin=b"[").code == 2
     for content in (b"[]", b"{}", b'{"messages": null}'):
-        outcome = run("chat-template", small_file("gpt2"), "-", stdin=content)
-        assert outcome.stderr.startswith("tokexport: standard input: there are no messages; give")
+        refusal = run(*command, stdin=content).refusal
+        assert refusal.startswith("tokexport: standard input: there are no messages; give")

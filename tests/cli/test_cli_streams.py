@@ -91,12 +91,11 @@ def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> Non
     more |= {"tokenize": ["x.txt", "-o", "x"], "count": ["-o", "x.counts"]}
     more |= {"embed": ["x.safetensors", "-o", "x"], "train": ["--vocab-size", "300", "-o", "x"]}
     arguments = [*command.split(), "nothing.bin", *more.get(command, [])]
-    outcome = run(*arguments)
-    assert (outcome.code, outcome.stdout) == (2, b"")
-    assert "nothing.bin" in outcome.stderr
-    assert "Errno" not in outcome.stderr
-    assert outcome.stderr.count("\n") == 1
-    error = json.loads(run(*arguments, "--json").stderr)
+    refusal = run(*arguments).refusal
+    assert "nothing.bin" in refusal
+    assert "Errno" not in refusal
+    assert refusal.count("\n") == 1
+    error = json.loads(run(*arguments, "--json").refusal)
     assert error["schema_version"] == 2
     assert "nothing.bin" in error["error"]["message"]
     assert {*error["error"]} == {"kind", "message", "file", "path", "problem", "hint"}
@@ -121,8 +120,8 @@ def test_an_empty_path_is_refused(command: str) -> None:
 
 def test_usage_errors_and_refusals_are_also_json_objects(run: Run, tmp_path: Path) -> None:
     assert run("frobnicate").code == 2
-    assert "'SOURCE': an empty path names no file" in run("convert", "").stderr
-    error = json.loads(run("encode", "--json").stderr)["error"]
+    assert "'SOURCE': an empty path names no file" in run("convert", "").refusal
+    error = json.loads(run("encode", "--json").refusal)["error"]
     assert (error["kind"], error["hint"]) == ("MissingParameter", "")
     assert error["message"] == error["problem"]
     source = json.dumps(document(normalizer={"type": "Other"}))

@@ -22,6 +22,12 @@ class Outcome:
         """The output as text."""
         return self.stdout.decode()
 
+    @property
+    def refusal(self) -> str:
+        """The errors of a command that has exit code 2 and prints nothing else."""
+        assert (self.code, self.stdout) == (2, b""), self
+        return self.stderr
+
 
 class Run(Protocol):
     """Runs `tokexport` with arguments and standard input."""

@@ -190,9 +190,8 @@ def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) ->
     expected = train_from_iterator(TEXTS, 500, special_tokens=SPECIAL)
     assert (tmp_path / "out/tokenizer.bin").read_bytes() == expected.to_bytes()
 
-    refused = run("train", tmp_path / "b.txt", *options, "-o", tmp_path / "out")
-    assert refused.code == 2
-    assert "exists already; choose another target, or overwrite it with --force\n" in refused.stderr
+    refusal = run("train", tmp_path / "b.txt", *options, "-o", tmp_path / "out").refusal
+    assert "exists already; choose another target, or overwrite it with --force\n" in refusal
     piped = run(
         "train", "-", *options, "-o", tmp_path / "out", "--force", "--json", stdin=TEXTS[0].encode()
     )
@@ -207,11 +206,10 @@ def test_what_would_fail_after_training_is_refused_before(
 ) -> None:
     tokexport.convert(small_source("gpt2"), tmp_path / "it.bin", decode_only=True)
     command = ("train", tmp_path / "missing.txt", "--vocab-size", 256, "-o", tmp_path / "a" / "b")
-    assert (
-        "it.bin: the file is decode-only" in run(*command, "--beside", tmp_path / "it.bin").stderr
-    )
+    refused = run(*command, "--beside", tmp_path / "it.bin")
+    assert "it.bin: the file is decode-only" in refused.refusal
     monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(tmp_path))
-    assert f"{tmp_path}: it is not allowed to write files there" in run(*command).stderr
+    assert f"{tmp_path}: it is not allowed to write files there" in run(*command).refusal
     assert not (tmp_path / "a").exists()
 
 
