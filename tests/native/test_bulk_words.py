@@ -1,6 +1,5 @@
 """The bulk engine has the ids of the C core for any model and stages of any kind."""
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,14 +7,11 @@ from typing import Any
 
 import pytest
 from bulk_cores import compare
+from compared import file_or_none
 from json_parts import digits, metaspace, pre_tokenizers, split
 from parts.cases import document
 from repository import SLOW
 from shared_collection import beginnings
-
-from tokexport.conversion import file_bytes
-from tokexport.errors import UnsupportedError
-from tokexport.sources import read
 
 MODELS = 3_000 if SLOW else 250
 LETTERS = tuple("abA\u00e9\u4e2d\u258101,.' \n\u3000")
@@ -115,15 +111,10 @@ def texts_of(r: random.Random) -> Iterator[str]:
 
 def test_random_pipelines_produce_the_ids_of_the_core(tmp_path: Path) -> None:
     r = random.Random(3)
-    path = tmp_path / "tokenizer.json"
     used = 0
     for _ in range(MODELS):
-        path.write_text(json.dumps(random_document(r)), encoding="utf-8")
-        try:
-            data = file_bytes(read(path))
-        except UnsupportedError:
-            continue
-        used += compare(data, texts_of(r))
+        if (data := file_or_none(random_document(r), tmp_path)) is not None:
+            used += compare(data, texts_of(r))
     assert used > MODELS / 3
 
 

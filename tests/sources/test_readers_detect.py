@@ -246,23 +246,17 @@ def test_a_pipe_is_refused_with_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("cut", "what"),
     [
-        (b'"version', "in the middle of the string that begins there"),
-        (b'"version":', "the file ends there, before its JSON does"),
-        (b'"version": "1.0",\n', "the file ends there, before its JSON does"),
+        (b'"version', r"column \d+ is not JSON: .*in the middle of the string that begins there"),
+        (b'"version":', r"column \d+ is not JSON: .*the file ends there, before its JSON does"),
+        (b'"version": "1.0",\n', r"column \d+ is not JSON: .*the file ends there, before its"),
+        ('"é'.encode()[:-1], "byte 3 is not UTF-8"),
     ],
 )
 def test_the_refusal_of_a_json_that_is_cut_off_says_so(
     cut: bytes, what: str, tmp_path: Path
 ) -> None:
     (tmp_path / "tokenizer.json").write_bytes(b"{\n" + cut)
-    problem = rf"tokenizer\.json: line \d, column \d+ is not JSON: .*{what}; it seems to be cut off"
-    with pytest.raises(SourceError, match=problem):
-        read(tmp_path)
-
-
-def test_a_json_that_is_cut_off_within_a_character_is_said_to_be_cut_off(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_bytes('{"é'.encode()[:-1])
-    with pytest.raises(SourceError, match="byte 2 is not UTF-8; it seems to be cut off"):
+    with pytest.raises(SourceError, match=rf"tokenizer\.json: .*{what}.*; it seems to be cut off"):
         read(tmp_path)
 
 

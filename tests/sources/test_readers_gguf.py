@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from references import converted
 from sentencepiece_training import train
 
+from tokexport import Tokenizer
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.gguf.metadata import read_metadata
@@ -38,6 +39,15 @@ PARTS = [
 def texts(count: int) -> list[str]:
     dice = random.Random(7)
     return ["".join(dice.choices(PARTS, k=dice.randrange(14))) for _ in range(count)]
+
+
+def same_ids(path: Path, model: bytes, samples: list[str]) -> Tokenizer:
+    """The converted tokenizer, after comparing its ids with those of a SentencePiece model."""
+    tokenizer = converted(path)
+    library = sentencepiece.SentencePieceProcessor(model_proto=model)
+    for text in samples:
+        assert tokenizer.encode(text, add_special_tokens=False) == library.encode(text), text
+    return tokenizer
 
 
 def unigram(**options: Any) -> bytes:
@@ -88,11 +98,10 @@ def test_a_t5_gguf_produces_the_ids_of_its_sentencepiece_model(
 ) -> None:
     model = unigram(**options)
     path = t5(tmp_path / "t5.gguf", model)
-    tokenizer = converted(path)
-    reference = sentencepiece.SentencePieceProcessor(model_proto=model)
-    for text in [*SENTENCES, *texts(400)]:
-        assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
-        assert tokenizer.encode(text, add_special_tokens=True) == [*reference.encode(text), 1]
+    samples = [*SENTENCES, *texts(400)]
+    tokenizer = same_ids(path, model, samples)
+    for text in samples:
+        assert tokenizer.encode(text, add_special_tokens=True) == [*tokenizer.encode(text), 1], text
     assert read(path).special_ids.stop == (1,)
 
 
@@ -114,13 +123,10 @@ def test_runs_of_spaces_that_gemma_defines_are_found(tmp_path: Path) -> None:
         for piece in pieces
     ]
     assert "  " in tokens
-    tokenizer = converted(gguf_of(tmp_path / "gemma.gguf", "llama", tokens, values))
-    reference = sentencepiece.SentencePieceProcessor(model_proto=model)
     dice = random.Random(5)
     parts = [" ", "  ", "     ", "\n", "\n\n", "the", "fox", "\u2581", "\u2581\u2581", "é", "\t"]
-    for _ in range(3_000):
-        text = "".join(dice.choices(parts, k=dice.randrange(14)))
-        assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
+    samples = ["".join(dice.choices(parts, k=dice.randrange(14))) for _ in range(3_000)]
+    same_ids(gguf_of(tmp_path / "gemma.gguf", "llama", tokens, values), model, samples)
 
 
 def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
@@ -164,10 +170,7 @@ def test_an_unused_token_of_a_unigram_gguf_is_padding_whatever_its_name(tmp_path
     model = unigram()
     size = len(parse_model(model, "spiece.model").pieces)
     path = t5(tmp_path / "t5.gguf", model, first=size - 1)
-    tokenizer = converted(path)
-    reference = sentencepiece.SentencePieceProcessor(model_proto=model)
-    for text in [*SENTENCES, f"the[PAD{size - 1}]", *texts(100)]:
-        assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
+    tokenizer = same_ids(path, model, [*SENTENCES, f"the[PAD{size - 1}]", *texts(100)])
     assert tokenizer.n_vocab == size + 3
     assert tokenizer.decode([*range(size, size + 3)]) == ""
 

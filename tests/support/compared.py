@@ -10,7 +10,7 @@ import tokexport_reader
 from reader_samples import BYTES, CHARACTERS, read_document, reference
 
 from tokexport.conversion import file_bytes
-from tokexport.errors import TextError
+from tokexport.errors import TextError, UnsupportedError
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.tokenizer_json.reference import NO_UNKNOWN_TOKEN
 
@@ -39,6 +39,14 @@ def ids_or_none(encode: Callable[[Any], Any], text: str | bytes) -> list[int] | 
             raise
         return None
     return list(getattr(result, "ids", result))
+
+
+def file_or_none(fields: dict[str, Any], folder: Path) -> bytes | None:
+    """The file of a tokenizer.json; None if it is refused."""
+    try:
+        return file_bytes(read_document(fields, folder))
+    except UnsupportedError:
+        return None
 
 
 class Compared:

@@ -23,6 +23,11 @@ GOLDEN = script(ROOT / "formats" / "golden_targets.py")
 NAMES = [*TARGETS]
 
 
+def refused(problem: str, source: Path, name: str, target: Path, **options: Any) -> None:
+    with pytest.raises(TokexportError, match=problem):
+        write_target(source, name, target, **options)
+
+
 def source_of(name: str, sources: tuple[Path, Path]) -> Path:
     path: Path = GOLDEN.golden_source(name, *sources)
     return path
@@ -84,13 +89,12 @@ LOST: dict[str, set[str]] = {
 def test_strict_makes_a_loss_an_error_and_writes_nothing(
     name: str, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    target = tmp_path / "file"
+    target, source = tmp_path / "file", source_of(name, sources)
     if LOST[name]:
-        with pytest.raises(TokexportError, match="cannot carry all of this tokenizer"):
-            write_target(source_of(name, sources), name, target, strict=True)
+        refused("cannot carry all of this tokenizer", source, name, target, strict=True)
         assert not target.exists()
     else:
-        write_target(source_of(name, sources), name, target, strict=True)
+        write_target(source, name, target, strict=True)
         assert target.exists()
 
 
@@ -100,26 +104,23 @@ def test_no_file_is_overwritten_without_force(
 ) -> None:
     target, source = tmp_path / "file", source_of(name, sources)
     write_target(source, name, target)
-    with pytest.raises(TokexportError, match="exists already"):
-        write_target(source, name, target)
+    refused("exists already", source, name, target)
     write_target(source, name, target, force=True)
 
 
 def test_the_files_of_a_source_directory_are_not_overwritten(tmp_path: Path) -> None:
-    changed(tmp_path)
-    before = (tmp_path / "tokenizer.json").read_bytes()
-    with pytest.raises(TokexportError, match="is the source itself"):
-        write_target(tmp_path, "tokenizer.json", tmp_path / "tokenizer.json", force=True)
-    assert (tmp_path / "tokenizer.json").read_bytes() == before
-    write_target(tmp_path, "vocab.json", tmp_path / "pair")
-    with pytest.raises(TokexportError, match=r"vocab\.json is the source itself"):
-        write_target(tmp_path / "pair", "vocab.json", tmp_path / "pair", force=True)
+    source, pair = changed(tmp_path), tmp_path / "pair"
+    before = source.read_bytes()
+    refused("is the source itself", tmp_path, "tokenizer.json", source, force=True)
+    assert source.read_bytes() == before
+    write_target(tmp_path, "vocab.json", pair)
+    refused(r"vocab\.json is the source itself", pair, "vocab.json", pair, force=True)
 
 
 def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(TokexportError, match="file is not a directory; name another"):
-        write_target(changed(tmp_path), "vocab.json", tmp_path / "file", force=True)
+    target, problem = tmp_path / "file", "file is not a directory; name another"
+    target.touch()
+    refused(problem, changed(tmp_path), "vocab.json", target, force=True)
 
 
 @pytest.mark.parametrize("size", [4, 24, 1000])
@@ -155,26 +156,22 @@ def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
 def test_a_model_of_another_kind_is_refused(
     name: str, index: int, problem: str, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(TokexportError, match=f"{name} cannot hold .*{problem}"):
-        write_target(sources[index], name, tmp_path / "file")
+    refused(f"{name} cannot hold .*{problem}", sources[index], name, tmp_path / "file")
 
 
 def test_a_model_over_bytes_without_merges_is_refused(tmp_path: Path) -> None:
     lines = "".join(f"{byte + 1} {bytes([byte])!r} 1\n" for byte in range(256))
     (tmp_path / "rwkv_vocab.txt").write_text(lines, encoding="utf-8")
-    with pytest.raises(TokexportError, match="not BPE over bytes"):
-        write_target(tmp_path / "rwkv_vocab.txt", "vocab.json", tmp_path / "file")
+    refused("not BPE over bytes", tmp_path / "rwkv_vocab.txt", "vocab.json", tmp_path / "file")
 
 
 @pytest.mark.parametrize("name", ["qwen3.c", "whisper.cpp", "gguf", "vocab.json"])
 def test_bpe_that_marks_the_end_of_a_word_is_refused(name: str, tmp_path: Path) -> None:
     source = changed(tmp_path, "e</w>", "t</w>", end_of_word_suffix="</w>")
-    with pytest.raises(TokexportError, match="not BPE over bytes"):
-        write_target(source, name, tmp_path / "file")
+    refused("not BPE over bytes", source, name, tmp_path / "file")
     if name in ("qwen3.c", "whisper.cpp"):
         convert(source, tmp_path / "it.bin", self_test=False)
-        with pytest.raises(TokexportError, match="not BPE over bytes"):
-            write_target(tmp_path / "it.bin", name, tmp_path / "file")
+        refused("not BPE over bytes", tmp_path / "it.bin", name, tmp_path / "file")
 
 
 def test_the_refusal_of_a_charsmap_does_not_contain_its_bytes(sources: tuple[Path, Path]) -> None:
@@ -198,21 +195,19 @@ def changed(folder: Path, *tokens: str, **parts: Any) -> Path:
 
 def test_llmc_refuses_holes_and_long_tokens(tmp_path: Path) -> None:
     vocab = GOLDEN.byte_document()["model"]["vocab"]
-    with pytest.raises(TokexportError, match="is a hole"):
-        write_target(changed(tmp_path, vocab=vocab | {"ab": 300}), "llm.c", tmp_path / "file")
-    write_target(changed(tmp_path, "x" * 255), "llm.c", tmp_path / "file")
-    with pytest.raises(TokexportError, match="has 256 bytes"):
-        write_target(changed(tmp_path, "x" * 256), "llm.c", tmp_path / "other")
+    target = tmp_path / "file"
+    refused("is a hole", changed(tmp_path, vocab=vocab | {"ab": 300}), "llm.c", target)
+    refused("has 256 bytes", changed(tmp_path, "x" * 256), "llm.c", target)
+    write_target(changed(tmp_path, "x" * 255), "llm.c", target)
 
 
 def test_ranks_that_are_not_ids_are_refused(tmp_path: Path) -> None:
     model = GOLDEN.byte_document()["model"]
     first, second, *rest = model["merges"]
     source = changed(tmp_path, merges=[*rest[:2], first, second, *rest[2:]])
-    with pytest.raises(TokexportError, match="is merged before one with a smaller id"):
-        write_target(source, "tiktoken", tmp_path / "file")
-    with pytest.raises(TokexportError, match="no merge produces the token 269"):
-        write_target(changed(tmp_path, "zz"), "tiktoken", tmp_path / "file")
+    target = tmp_path / "file"
+    refused("is merged before one with a smaller id", source, "tiktoken", target)
+    refused("no merge produces the token 269", changed(tmp_path, "zz"), "tiktoken", target)
 
 
 @pytest.mark.parametrize(
@@ -257,8 +252,7 @@ def test_a_tokexport_file_that_lacks_what_a_target_needs_is_not_called_another_m
 ) -> None:
     convert(sources[index], tmp_path / "it.bin", self_test=False)
     sentence = f"it.bin: a tokexport file does not hold .*, which {name}.* needs; give the source"
-    with pytest.raises(TokexportError, match=sentence):
-        write_target(tmp_path / "it.bin", name, tmp_path / "file")
+    refused(sentence, tmp_path / "it.bin", name, tmp_path / "file")
 
 
 @pytest.mark.parametrize("name", ["tiktoken", "qwen3.c"])
@@ -266,8 +260,8 @@ def test_a_file_without_scores_is_not_refused_as_another_model(
     name: str, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     convert(sources[0], tmp_path / "it.bin", decode_only=True)
-    with pytest.raises(TokexportError, match=f"without scores .* order of .*, which {name} needs"):
-        write_target(tmp_path / "it.bin", name, tmp_path / "file")
+    sentence = f"without scores .* order of .*, which {name} needs"
+    refused(sentence, tmp_path / "it.bin", name, tmp_path / "file")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -281,8 +275,7 @@ def test_the_document_says_which_formats_can_be_made_from_a_tokexport_file(
         file = tmp_path / "it.bin"
         convert(source_of(name, sources), file, force=True, **option)
         if cell == "no" or (cell == "with scores" and option):
-            with pytest.raises(TokexportError, match="give the source that it was converted from"):
-                write_target(file, name, tmp_path / "file")
+            refused("give the source that it was converted from", file, name, tmp_path / "file")
         else:
             assert cell in ("yes", "with scores")
             write_target(file, name, tmp_path / "file", force=True)
@@ -292,8 +285,7 @@ def test_a_tokexport_file_with_bytes_for_missing_characters_is_not_bpe_over_byte
     sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     convert(sources[1], tmp_path / "it.bin", self_test=False)
-    with pytest.raises(TokexportError, match="not BPE over bytes"):
-        write_target(tmp_path / "it.bin", "qwen3.c", tmp_path / "file")
+    refused("not BPE over bytes", tmp_path / "it.bin", "qwen3.c", tmp_path / "file")
 
 
 def test_a_copy_that_a_full_disk_ends_is_named(
@@ -305,9 +297,9 @@ def test_a_copy_that_a_full_disk_ends_is_named(
         target.write_bytes(b"a part")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(TokexportError, match=r"missing\.gguf: cannot be read: No such file"):
-        write_target(sources[0], "gguf", target, into=tmp_path / "missing.gguf")
+    problem, missing = r"missing\.gguf: cannot be read: No such", tmp_path / "missing.gguf"
+    refused(problem, sources[0], "gguf", target, into=missing)
     monkeypatch.setattr("tokexport.targets.gguf.add_to", full)
-    with pytest.raises(TokexportError, match=r"copy\.gguf: cannot be written: No space left"):
-        write_target(sources[0], "gguf", target, into=existing)
+    problem = r"copy\.gguf: cannot be written: No space left"
+    refused(problem, sources[0], "gguf", target, into=existing)
     assert not [*tmp_path.glob("*copy*"), *tmp_path.glob(".tokexport*")]
