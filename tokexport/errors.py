@@ -1,6 +1,8 @@
 """The errors that tokexport raises; each says where it is, what was found and what to do."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class TokexportError(Exception):
@@ -23,6 +25,22 @@ class TokexportError(Exception):
 
 class MissingLibraryError(TokexportError):
     """A library that reads a source, decides its ids or runs its chat template is not installed."""
+
+
+@contextmanager
+def needs(extra: str, problem: str) -> Iterator[None]:
+    """Turns the failure of an import into a MissingLibraryError; its hint is to install the extra.
+
+    >>> with needs("model", "it needs safetensors"):
+    ...     import no_such_library
+    Traceback (most recent call last):
+      ...
+    tokexport.errors.MissingLibraryError: it needs safetensors; pip install 'tokexport[model]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingLibraryError(problem, f"pip install 'tokexport[{extra}]'") from error
 
 
 class ChatTemplateError(TokexportError, ValueError):

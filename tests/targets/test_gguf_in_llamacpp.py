@@ -8,13 +8,7 @@ from references import converted, reference_for
 from repository import ROOT, script
 
 from tokexport.sources.gguf.metadata import read_metadata
-from tokexport.sources.sentencepiece.proto import (
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-    serialize,
-)
+from tokexport.sources.sentencepiece import proto
 from tokexport.targets.registry import TARGETS
 from tokexport.targets.write import write_target
 
@@ -40,11 +34,12 @@ CONTROL_IDS = {
 
 def with_spaces(folder: Path) -> Path:
     """Pieces with user-defined runs of spaces, as Gemma has them."""
-    golden: SentencePieceModel = GOLDEN.piece_model()
-    pieces = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in SPACES]
-    spec = NormalizerSpec(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    golden: proto.SentencePieceModel = GOLDEN.piece_model()
+    pieces = [proto.Piece(text, 0.0, proto.PieceType.USER_DEFINED) for text in SPACES]
+    spec = proto.NormalizerSpec(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    model = replace(golden, pieces=(*golden.pieces, *pieces), normalizer=spec)
     path = folder / "tokenizer.model"
-    path.write_bytes(serialize(replace(golden, pieces=(*golden.pieces, *pieces), normalizer=spec)))
+    path.write_bytes(proto.serialize(model))
     return path
 
 
@@ -66,7 +61,7 @@ def test_user_defined_pieces_have_spaces_and_the_ids_of_llamacpp(tmp_path: Path)
 
 
 def test_pieces_around_control_tokens_have_the_ids_of_llamacpp(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.model").write_bytes(serialize(GOLDEN.piece_model()))
+    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(GOLDEN.piece_model()))
     write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "it.gguf")
     runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
     for text, ids in CONTROL_IDS.items():

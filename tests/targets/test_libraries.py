@@ -20,13 +20,7 @@ from tokexport.errors import TokexportError
 from tokexport.model import Behavior, CharacterTest, Dialect, Split
 from tokexport.sources.patterns import GPT2, LLAMA3
 from tokexport.sources.reference import BYTE_OF
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    serialize,
-)
+from tokexport.sources.sentencepiece import proto
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.targets.compare import compare_runtime
 from tokexport.targets.equivalence import are_equivalent
@@ -88,8 +82,8 @@ def test_llamacpp_does_not_normalize(sources: tuple[Path, Path]) -> None:
 
 
 def test_llamacpp_keeps_spaces_that_a_model_removes(tmp_path: Path) -> None:
-    pieces = replace(GOLDEN.piece_model(), normalizer=NormalizerSpec())
-    (tmp_path / "tokenizer.model").write_bytes(serialize(pieces))
+    pieces = replace(GOLDEN.piece_model(), normalizer=proto.NormalizerSpec())
+    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(pieces))
     result = write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
     assert "keeps all spaces" in str(result.losses[0])
     runtime = TARGETS["gguf"].runtime(tmp_path / "file", {})
@@ -101,36 +95,36 @@ def test_llamacpp_keeps_spaces_that_a_model_removes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("algorithm", "changes", "part"),
     [
-        (Algorithm.BPE, {}, "MODEL"),
-        (Algorithm.UNIGRAM, {}, "MODEL"),
-        (Algorithm.UNIGRAM, {"byte_fallback": True}, "UNKNOWN"),
+        (proto.Algorithm.BPE, {}, "MODEL"),
+        (proto.Algorithm.UNIGRAM, {}, "MODEL"),
+        (proto.Algorithm.UNIGRAM, {"byte_fallback": True}, "UNKNOWN"),
     ],
 )
 def test_a_part_that_llamacpp_treats_differently_is_lost(
-    algorithm: Algorithm, changes: dict[str, Any], part: str, tmp_path: Path
+    algorithm: proto.Algorithm, changes: dict[str, Any], part: str, tmp_path: Path
 ) -> None:
     model = replace(GOLDEN.piece_model(), algorithm=algorithm, **changes)
     if part == "MODEL":
-        user_defined = Piece("<user>", 0.0, PieceType.USER_DEFINED)
+        user_defined = proto.Piece("<user>", 0.0, proto.PieceType.USER_DEFINED)
         model = replace(model, pieces=(*model.pieces, user_defined))
-    (tmp_path / "tokenizer.model").write_bytes(serialize(model))
+    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(model))
     result = write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
     assert part in {loss.part.name for loss in result.losses}
 
 
 def test_gguf_refuses_pieces_at_which_llamacpp_stops(tmp_path: Path) -> None:
     model = GOLDEN.piece_model()
-    pieces = tuple(piece for piece in model.pieces if piece.type is not PieceType.BYTE)
+    pieces = tuple(piece for piece in model.pieces if piece.type is not proto.PieceType.BYTE)
     model = replace(model, pieces=pieces, byte_fallback=False)
-    (tmp_path / "tokenizer.model").write_bytes(serialize(model))
+    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(model))
     with pytest.raises(TokexportError, match=r"no tokens for bytes, and llama\.cpp stops"):
         write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
 
 
 def test_the_runtime_of_llamacpp_refuses_user_defined_pieces(tmp_path: Path) -> None:
     model = GOLDEN.piece_model()
-    pieces = (*model.pieces, Piece("<user>", 0.0, PieceType.USER_DEFINED))
-    (tmp_path / "tokenizer.model").write_bytes(serialize(replace(model, pieces=pieces)))
+    pieces = (*model.pieces, proto.Piece("<user>", 0.0, proto.PieceType.USER_DEFINED))
+    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(replace(model, pieces=pieces)))
     write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
     with pytest.raises(TokexportError, match=r"user-defined pieces before.*not done here"):
         TARGETS["gguf"].runtime(tmp_path / "file", {})

@@ -10,13 +10,12 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, Final, NoReturn
 
-from tokexport.errors import ChatTemplateError, MissingLibraryError
+from tokexport.errors import ChatTemplateError, MissingLibraryError, needs
 
-INSTALL: Final = "pip install 'tokexport[chat]'"
 # Sandboxes before this release have known escapes.
 OLDEST: Final = (3, 1, 6)
 
-try:
+with needs("chat", "chat templates are programs for jinja2, which is not installed"):
     from jinja2 import TemplateError, TemplateSyntaxError, nodes
     from jinja2.environment import Template
     from jinja2.exceptions import SecurityError
@@ -24,13 +23,10 @@ try:
     from jinja2.parser import Parser
     from jinja2.sandbox import ImmutableSandboxedEnvironment
     from jinja2.utils import Namespace
-except ImportError as error:
-    raise MissingLibraryError(
-        "chat templates are programs for jinja2, which is not installed", INSTALL
-    ) from error
 if tuple(int(part) for part in version("jinja2").split(".")[:3] if part.isdigit()) < OLDEST:
     raise MissingLibraryError(
-        f"jinja2 {version('jinja2')} is installed, whose sandbox has known escapes", INSTALL
+        f"jinja2 {version('jinja2')} is installed, whose sandbox has known escapes",
+        "pip install 'tokexport[chat]'",
     )
 
 

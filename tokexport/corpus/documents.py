@@ -16,7 +16,7 @@ from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
-from tokexport.errors import MissingLibraryError, SourceError, TextError, TokexportError
+from tokexport.errors import SourceError, TextError, TokexportError, needs
 
 if TYPE_CHECKING:
     from tokexport.runtime.batches import ArrowArray
@@ -275,12 +275,8 @@ def _decompressed(path: Path, raw: IO[bytes]) -> IO[bytes]:
 
 
 def _pyarrow(path: Path) -> Any:
-    try:
+    with needs("corpus", f"{path}: this kind of file needs pyarrow"):
         import pyarrow
-    except ImportError as error:
-        raise MissingLibraryError(
-            f"{path}: this kind of file needs pyarrow", "pip install 'tokexport[corpus]'"
-        ) from error
     return pyarrow
 
 

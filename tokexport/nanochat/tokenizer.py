@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokexport.conversion import file_bytes
-from tokexport.errors import ConversationError, MissingLibraryError, TokexportError
+from tokexport.errors import ConversationError, TokexportError, needs
 from tokexport.nanochat.conversation import messages_of, segments
 from tokexport.output import resolve, write_file
 from tokexport.runtime import tokenizer as runtime
@@ -105,13 +105,9 @@ class Tokenizer:
         """Makes the tokenizer of an encoding of tiktoken, such as ``gpt2`` or ``cl100k_base``,
         which tiktoken downloads once. Raises MissingLibraryError if tiktoken is not installed.
         """
-        try:
+        why = "the library `tiktoken`, which has the encodings by name, is not installed"
+        with needs("verify", why):
             import tiktoken
-        except ImportError:
-            raise MissingLibraryError(
-                "the library `tiktoken`, which has the encodings by name, is not installed",
-                "pip install 'tokexport[verify]'",
-            ) from None
         model = read(tiktoken.get_encoding(tiktoken_name))
         return cls(runtime.load(file_bytes(model), check=False), _BOS[1])
 

@@ -17,17 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.limits import MAX_STATES
+from tokexport.patterns import tree
 from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, sources_of, tests_of
-from tokexport.patterns.tree import (
-    And,
-    Condition,
-    LookOne,
-    LookUnbounded,
-    Not,
-    Or,
-    PatternError,
-    Test,
-)
 from tokexport.unicode import CODE_POINTS, CodePoints
 from tokexport.unicode.store import Intervals
 
@@ -68,12 +59,12 @@ def determinise(nfa: Nfa, alphabet: Ordered[int]) -> Automaton:
 
 
 def read_alphabet(
-    sets: Ordered[CodePoints], tests: Ordered[Test], alphabet: Ordered[int]
+    sets: Ordered[CodePoints], tests: Ordered[tree.Test], alphabet: Ordered[int]
 ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.bool_], dict[int, Truth]]:
     """The classes of an alphabet that sets and tests of neighbours distinguish: the class of each
     symbol, ``holds[set, class]``, and where each test, by ``id()``, is true.
     """
-    near = [test for test in tests if isinstance(test, LookOne)]
+    near = [test for test in tests if isinstance(test, tree.LookOne)]
     classes, members = partition([*sets, *(test.members for test in near)], alphabet)
     holds, rows = members[: len(sets)], members[len(sets) :]
     truth: dict[int, Truth] = {}
@@ -215,21 +206,21 @@ def _reaching(nfa: Nfa, conditions: set[int]) -> set[int]:
     return reaching
 
 
-def truth_of(condition: Condition, truth: Mapping[int, Truth]) -> Truth | np.bool_:
+def truth_of(condition: tree.Condition, truth: Mapping[int, Truth]) -> Truth | np.bool_:
     """Where a condition holds; a single value if that is the same everywhere."""
     match condition:
-        case LookOne() | LookUnbounded():
+        case tree.LookOne() | tree.LookUnbounded():
             return truth[id(condition)]
-        case And(parts):
+        case tree.And(parts):
             return reduce(operator.and_, (truth_of(part, truth) for part in parts), np.True_)
-        case Or(parts):
+        case tree.Or(parts):
             return reduce(operator.or_, (truth_of(part, truth) for part in parts), np.False_)
-        case Not(part):
+        case tree.Not(part):
             return ~truth_of(part, truth)
 
 
-def too_many_states() -> PatternError:
-    return PatternError(
+def too_many_states() -> tree.PatternError:
+    return tree.PatternError(
         0, f"more than {MAX_STATES} states", "smaller counted repeats are supported"
     )
 

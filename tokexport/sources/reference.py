@@ -1,11 +1,12 @@
 """The interface that ``verify`` requires of a reference library."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from itertools import accumulate
 from typing import Final, Literal, Protocol
 
-from tokexport.errors import MissingLibraryError, SourceError
+from tokexport.errors import SourceError, needs
 from tokexport.model import AddedToken
 
 
@@ -115,11 +116,8 @@ def refusal(where: object, library: str, version: str, error: BaseException) -> 
     return SourceError(f"{where}: the library `{library}` {version} refuses it: {error}")
 
 
-def missing(library: str) -> MissingLibraryError:
-    return MissingLibraryError(
-        f"the library `{library}`, the reference for this source, is not installed",
-        "pip install 'tokexport[verify]'",
-    )
+def needs_library(name: str) -> AbstractContextManager[None]:
+    return needs("verify", f"the library `{name}`, the reference for this source, is not installed")
 
 
 def reference_notes(reference: ReferenceTokenizer) -> list[str]:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.compiler.compile import prepared
-from tokexport.errors import MissingLibraryError, SourceError, TokexportError
+from tokexport.errors import SourceError, TokexportError, needs
 from tokexport.model import (
     BytePairModel,
     GreedyModel,
@@ -176,13 +176,8 @@ def _splits(original: Original) -> tuple[Any, ...]:
 
 
 def _library() -> Any:
-    try:
+    with needs("gguf", "the library `gguf` is not installed, which writes this format"):
         import gguf
-    except ImportError as error:
-        raise MissingLibraryError(
-            "the library `gguf` is not installed, which writes this format",
-            "pip install 'tokexport[gguf]'",
-        ) from error
     return gguf
 
 

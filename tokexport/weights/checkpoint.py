@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError, needs
 from tokexport.weights.layout import Shape
 
 CONFIG: Final = "config.json"
@@ -63,13 +63,9 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     Raises UnsupportedError for a model of another style, SourceError for a broken checkpoint,
     MissingLibraryError without ``safetensors`` and ``ml_dtypes``.
     """
-    try:
+    with needs("model", "reading a checkpoint needs safetensors and ml_dtypes"):
         import ml_dtypes  # noqa: F401 -- gives numpy the type bfloat16
         import safetensors  # noqa: F401
-    except ImportError as error:
-        raise MissingLibraryError(
-            "reading a checkpoint needs safetensors and ml_dtypes", "pip install 'tokexport[model]'"
-        ) from error
     path = folder / CONFIG
     config = _json(path)
     try:

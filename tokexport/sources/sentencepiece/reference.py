@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tokexport.sources.reference import Mode, ReferenceTokenizer, missing, refusal
+from tokexport.sources.reference import Mode, ReferenceTokenizer, needs_library, refusal
 from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL
 
-try:
+with needs_library("sentencepiece"):
     import sentencepiece
-except ImportError as error:
-    raise missing("sentencepiece") from error
 
 
 class SentencePieceReference(ReferenceTokenizer):

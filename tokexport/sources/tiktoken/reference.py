@@ -14,14 +14,12 @@ from tokexport.sources.reference import (
     Mode,
     ReferenceStopsError,
     ReferenceTokenizer,
-    missing,
+    needs_library,
     refusal,
 )
 
-try:
+with needs_library("tiktoken"):
     import tiktoken
-except ImportError as error:
-    raise missing("tiktoken") from error
 
 
 class TiktokenReference(ReferenceTokenizer):

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import MissingLibraryError
+from tokexport.errors import needs
 from tokexport.model import AddedToken
 from tokexport.sources.reference import (
     BYTE_OF,
@@ -23,15 +23,13 @@ from tokexport.sources.reference import (
 )
 from tokexport.sources.tokenizer_json.read import STRIP_NOTE, word_end
 
-try:
+with needs(
+    "verify",
+    "the library `tokenizers` 0.23, the reference for this source, is not installed (1.0 reads only"
+    " tokenizer.json 2.0)",
+):
     import tokenizers
     from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
-except ImportError as error:
-    raise MissingLibraryError(
-        "the library `tokenizers` 0.23, the reference for this source, is not installed (1.0 reads"
-        " only tokenizer.json 2.0)",
-        "pip install 'tokexport[verify]'",
-    ) from error
 
 
 # Tokens that no decoder changes, to put around another one.
