@@ -121,7 +121,7 @@ def test_the_command_prints_ids_and_text(tmp_path: Path, run: Run) -> None:
     options = ("--text", "--set", "flag=[1]")
     outcome = run("chat-template", path, "-", *options, stdin=messages.read_bytes())
     assert outcome.text == "<s>é</s>[1]"
-    answer = json.loads(run("chat-template", path, messages, "--json").text)
+    answer = run("chat-template", path, messages, "--json").values
     assert (answer["ids"], answer["text"], answer["count"]) == (ids, "<s>é</s>", len(ids))
     tool = {"type": "function", "function": {"name": "f"}}
     messages.write_text(json.dumps({"messages": [user("a")], "tools": [tool]}), "utf-8")

@@ -39,7 +39,7 @@ def test_a_conversion_names_the_model(run: Run, tmp_path: Path) -> None:
 
 def test_json_has_the_sizes_of_all_sections(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
-    result = json.loads(run("convert", small_source("gpt2"), "-o", target, "--json").text)
+    result = run("convert", small_source("gpt2"), "-o", target, "--json").values
     assert result["size"] == target.stat().st_size
     assert result["source_size"] == small_source("gpt2").stat().st_size
     assert result["sections"] == dict(tokexport.load(target).sections())
@@ -61,7 +61,7 @@ def test_the_source_may_be_standard_input(run: Run, tmp_path: Path) -> None:
     assert run("diff", "-", small_source("gpt2"), stdin=file).code == 0
     assert "once" in run("diff", "-", "-", stdin=content).refusal
     assert run("convert", "-").refusal == "tokexport: standard input: the file is empty\n"
-    error = json.loads(run("diff", small_source("gpt2"), "-", "--json", stdin=b"5").stderr)["error"]
+    error = run("diff", small_source("gpt2"), "-", "--json", stdin=b"5").values["error"]
     assert error["file"] == "standard input"
     assert error["message"].startswith("standard input: text that is not a vocabulary")
 
@@ -94,8 +94,7 @@ def test_no_control_character_of_an_error_reaches_the_terminal(run: Run, tmp_pat
 def test_options_leave_out_or_add_parts(run: Run, tmp_path: Path) -> None:
     def tags(*options: str) -> set[str]:
         arguments = ("-o", tmp_path / "it.bin", "--force", "--json", *options)
-        result = run("convert", small_source("llama3"), *arguments)
-        return set(json.loads(result.text)["sections"])
+        return set(run("convert", small_source("llama3"), *arguments).values["sections"])
 
     everything = tags()
     assert {"SCOR", "TEST", "PIDX"} <= everything
@@ -137,7 +136,7 @@ def test_notes_are_written_to_stderr_or_into_the_json(run: Run, tmp_path: Path) 
     assert "note: " in run(*arguments).stderr
     outcome = run(*arguments, "--json")
     assert outcome.stderr == ""
-    assert json.loads(outcome.text)["notes"]
+    assert outcome.values["notes"]
 
 
 @pytest.mark.parametrize(

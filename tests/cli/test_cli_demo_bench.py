@@ -1,6 +1,5 @@
 """tokexport demo does the main job on any source; tokexport bench measures a file."""
 
-import json
 import time
 from pathlib import Path
 
@@ -24,7 +23,7 @@ def test_the_demo_shows_each_command_and_its_answer(run: Run, tmp_path: Path) ->
     assert "no differences" in outcome.text
     assert f"\n{demo_module.TEXT}\n" in outcome.text
     assert tokexport.load(target).self_test() > 0
-    document = json.loads(run("demo", small_source("qwen"), "--json").text)
+    document = run("demo", small_source("qwen"), "--json").values
     assert [step["command"] for step in document["steps"]] == [
         "convert", "verify", "encode", "encode", "decode"
     ]  # fmt: skip
@@ -62,7 +61,7 @@ def test_bench_measures_a_text(run: Run, small_file: PathOf, tmp_path: Path) -> 
     text = tmp_path / "text.txt"
     text.write_bytes(b"The ferry left the harbour at six.\n" * 50)
     command = ("bench", small_file("gpt2"), "--text", text, "--seconds", 0)
-    result = json.loads(run(*command, "--json").text)
+    result = run(*command, "--json").values
     ids = tokexport.load(small_file("gpt2")).encode(text.read_text(encoding="ascii"))
     assert (result["bytes"], result["tokens"]) == (text.stat().st_size, len(ids))
     assert all(value > 0 for name, value in result.items() if name.endswith("seconds"))

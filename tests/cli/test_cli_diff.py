@@ -30,7 +30,7 @@ def test_a_file_and_its_source_do_not_differ(name: str, run: Run, small_file: Pa
     outcome = run("diff", small_file(name), small_source(name))
     assert outcome.code == 0, outcome.text
     assert "no difference" in outcome.text
-    document = json.loads(run("diff", small_source(name), small_file(name), "--json").text)
+    document = run("diff", small_source(name), small_file(name), "--json").values
     assert (document["same"], document["differences"]) == (True, [])
 
 
@@ -68,7 +68,7 @@ def test_a_change_is_found_and_named(
     assert outcome.code == 1
     assert f"{part}: " in outcome.text
     assert word in outcome.text
-    result = json.loads(run("diff", small_source("gpt2"), other, "--json").text)
+    result = run("diff", small_source("gpt2"), other, "--json").values
     assert result["same"] is False
     assert [difference["part"] for difference in result["differences"]] == [part]
     quiet = run("diff", small_source("gpt2"), other, "-q")
@@ -79,24 +79,20 @@ def test_a_change_is_found_and_named(
 def test_values_for_a_program_are_those_of_inspect(
     other: str, run: Run, small_file: PathOf
 ) -> None:
-    def printed(*words: object) -> Document:
-        document: Document = json.loads(run(*words, "--json").text)
-        return document
-
     paths = {"first": small_file("roberta"), "second": small_file(other)}
-    differences = printed("diff", *paths.values())["differences"]
+    differences = run("diff", *paths.values(), "--json").values["differences"]
     parts = {each["part"]: each["examples"] for each in differences}
     assert parts.keys() >= {"tokens", "added tokens", "everything else"}
     examples = [each for part in parts if "merges" not in part for each in parts[part]]
     for side, path in paths.items():
-        facts = printed("inspect", path)
+        facts = run("inspect", path, "--json").values
         values = {name.replace("_", " "): value for name, value in facts.items()}
         stages = enumerate(facts["stages"], 1)
         values |= {f"pre-tokenizer stage {number}": stage for number, stage in stages}
         values["template"] = {name: facts[name] for name in ("template", "pair_template")}
-        tokens = printed("inspect", path, "--tokens")["tokens"]
+        tokens = run("inspect", path, "--tokens", "--json").values["tokens"]
         values |= {f"id {token['id']}": token for token in tokens}
-        added = printed("inspect", path, "--added")["added_tokens"]
+        added = run("inspect", path, "--added", "--json").values["added_tokens"]
         values |= {f'id {token["id"]} "{token["text"]}"': token for token in added}
         for example in examples:
             assert example[side] == values.get(example["item"])
@@ -116,7 +112,7 @@ def test_templates_of_pairs_are_compared(run: Run, tmp_path: Path) -> None:
     outcome = run("diff", *paths)
     assert (outcome.code, "template: none (CRC-32 " in outcome.text) == (1, True)
     assert run("diff", paths[0], paths[0]).code == 0
-    (difference,) = json.loads(run("diff", *paths, "--json").text)["differences"]
+    (difference,) = run("diff", *paths, "--json").values["differences"]
     (example,) = difference["examples"]
     items = [example[side]["pair_template"] for side in ("first", "second")]
     assert [[item["type_id"] for item in pair] for pair in items] == [[0, 0], [0, 1]]

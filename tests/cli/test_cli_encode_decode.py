@@ -70,7 +70,7 @@ def test_offsets_are_printed_one_line_per_token_or_as_json(
     lines = run(*command, stdin=TEXT.encode()).text.splitlines()
     rows = [[int(cell) for cell in line.split()[:3]] for line in lines]
     assert rows == [[id, *span] for id, span in zip(encoding.ids, encoding.offsets, strict=True)]
-    shown = json.loads(run(*command, "--json", stdin=TEXT.encode()).text)
+    shown = run(*command, "--json", stdin=TEXT.encode()).values
     assert [(token["start"], token["end"]) for token in shown["tokens"]] == encoding.offsets
     assert [token["id"] for token in shown["tokens"]] == encoding.ids
     assert (shown["unit"], shown["count"]) == (unit, len(encoding.ids))
@@ -188,7 +188,7 @@ def test_a_long_text_in_any_parts_has_the_ids_of_one_call(
         arguments = ("encode", path, "--add-special-tokens")
         printed = run(*arguments, stdin=text.encode())
         assert printed.text == " ".join(map(str, ids)) + "\n"
-        assert json.loads(run(*arguments, "--json", stdin=text.encode()).text)["ids"] == ids
+        assert run(*arguments, "--json", stdin=text.encode()).values["ids"] == ids
         decoded = run("decode", path, "--skip-special-tokens", stdin=printed.stdout)
         assert decoded.stdout == text.encode()
 

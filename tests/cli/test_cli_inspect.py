@@ -18,7 +18,7 @@ from tokexport.file.layout import Header, ModelType, Tag
 def test_the_facts_of_a_file_match_the_tokenizer(run: Run, small_file: PathOf) -> None:
     path = small_file("llama3")
     tokenizer = tokexport.load(path)
-    facts = json.loads(run("inspect", path, "--json").text)
+    facts = run("inspect", path, "--json").values
     assert facts["size"] == path.stat().st_size
     assert (facts["ids"], facts["tokens"]) == (tokenizer.n_vocab, tokenizer.token_count)
     assert facts["added_tokens"] == facts["special_added_tokens"] == 3
@@ -51,7 +51,7 @@ def test_one_token_is_shown_with_its_merge(run: Run, small_file: PathOf) -> None
     path = small_file("gpt2")
     tokenizer = tokexport.load(path)
     token_id = tokenizer.encode_single_token(" the")
-    facts = json.loads(run("inspect", path, "--token", token_id, "--json").text)["token"]
+    facts = run("inspect", path, "--token", token_id, "--json").values["token"]
     assert (facts["text"], facts["bytes"], facts["length"]) == (" the", "20746865", 4)
     assert tokenizer.decode(facts["merge"]) == " the"
     assert facts["score"] < 0
@@ -64,7 +64,7 @@ def test_added_tokens_are_listed_with_their_flags(run: Run, small_file: PathOf) 
     assert rows["<|both|>"] == "special lstrip rstrip"
     assert rows["cat"] == "single_word"
     assert rows["né"] == "normalized"
-    document = json.loads(run("inspect", small_file("added"), "--added", "--json").text)
+    document = run("inspect", small_file("added"), "--added", "--json").values
     values = {row["text"]: row for row in document["added_tokens"]}
     assert values["cat"]["single_word"] is True
     assert [row["text"] for row in document["added_tokens"]] == [row[1] for row in lines]
@@ -95,7 +95,7 @@ def test_standard_input_is_named_as_such(run: Run, small_file: PathOf) -> None:
     for path in (small_file("gpt2"), small_source("gpt2")):
         content = path.read_bytes()
         assert run("inspect", "-", stdin=content).text.startswith("standard input: ")
-        facts = json.loads(run("inspect", "-", "--json", stdin=content).text)
+        facts = run("inspect", "-", "--json", stdin=content).values
         assert facts.get("source", facts["file"]) == "standard input"
 
 
@@ -108,8 +108,8 @@ def test_a_source_is_first_converted_in_memory(
         of_source = run("inspect", small_source("gpt2"), *arguments)
         assert (of_file.code, of_source.code) == (0, 0)
         assert of_source.text == of_file.text
-    of_file = json.loads(run("inspect", small_file("gpt2"), "--json").text)
-    of_source = json.loads(run("inspect", small_source("gpt2"), "--json").text)["file"]
+    of_file = run("inspect", small_file("gpt2"), "--json").values
+    of_source = run("inspect", small_source("gpt2"), "--json").values["file"]
     assert (of_source["is_source"], of_file["is_source"]) == (True, False)
     for fact in ("ids", "tokens", "merges", "stages", "added_tokens", "decoder"):
         assert of_source[fact] == of_file[fact]
@@ -120,7 +120,7 @@ def test_a_source_is_first_converted_in_memory(
 def test_inspect_accepts_the_options_for_ranks(run: Run) -> None:
     refused = run("inspect", small_source("ranks"), "--pattern", "no-name")
     assert (refused.code, "no-name" in refused.text) == (1, True)
-    facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
+    facts = run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").values
     assert facts["file"]["provenance"]["reference"] == "tiktoken"
 
 

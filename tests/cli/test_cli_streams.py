@@ -46,7 +46,7 @@ def test_quiet_prints_the_object_of_json(command: str, run: Run, tmp_path: Path)
     tokexport.convert(small_source("gpt2"), file)
     quiet = run(*command.format(small_source("gpt2")).split(), file, "--quiet", "--json")
     assert (quiet.code, quiet.stderr) == (0, "")
-    assert json.loads(quiet.text)["command"] == command.split()[0]
+    assert quiet.values["command"] == command.split()[0]
 
 
 def test_the_help_describes_each_command_in_a_whole_sentence() -> None:
@@ -95,7 +95,7 @@ def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> Non
     assert "nothing.bin" in refusal
     assert "Errno" not in refusal
     assert refusal.count("\n") == 1
-    error = json.loads(run(*arguments, "--json").refusal)
+    error = run(*arguments, "--json").values
     assert error["schema_version"] == 2
     assert "nothing.bin" in error["error"]["message"]
     assert {*error["error"]} == {"kind", "message", "file", "path", "problem", "hint"}
@@ -121,17 +121,17 @@ def test_an_empty_path_is_refused(command: str) -> None:
 def test_usage_errors_and_refusals_are_also_json_objects(run: Run, tmp_path: Path) -> None:
     assert run("frobnicate").code == 2
     assert "'SOURCE': an empty path names no file" in run("convert", "").refusal
-    error = json.loads(run("encode", "--json").refusal)["error"]
+    error = run("encode", "--json").values["error"]
     assert (error["kind"], error["hint"]) == ("MissingParameter", "")
     assert error["message"] == error["problem"]
     source = json.dumps(document(normalizer={"type": "Other"}))
     (tmp_path / "tokenizer.json").write_text(source, encoding="utf-8")
-    error = json.loads(run("convert", tmp_path, "-o", tmp_path / "x", "--json").stderr)["error"]
+    error = run("convert", tmp_path, "-o", tmp_path / "x", "--json").values["error"]
     assert (error["kind"], error["path"]) == ("UnsupportedError", "normalizer.type")
     assert error["hint"]
     assert error["message"].endswith(f"{error['path']}: {error['problem']}; {error['hint']}")
     (tmp_path / "tokenizer.json").write_bytes(b"\xef\xbb\xbf{}")
-    error = json.loads(run("convert", tmp_path, "-o", tmp_path / "x", "--json").stderr)["error"]
+    error = run("convert", tmp_path, "-o", tmp_path / "x", "--json").values["error"]
     assert (error["kind"], error["path"]) == ("SourceError", None)
     assert error["file"] == str(tmp_path / "tokenizer.json")
     assert error["hint"] == "remove its first three bytes"

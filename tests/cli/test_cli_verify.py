@@ -31,7 +31,7 @@ def test_a_correct_file_exits_with_0_and_shows_counts(verify: Run) -> None:
     outcome = verify(small_source("gpt2"), "--strings", 500)
     assert (outcome.code, outcome.stderr) == (0, "")
     assert "no differences" in outcome.text
-    result = json.loads(verify(small_source("gpt2"), "--strings", 500, "--json").text)
+    result = verify(small_source("gpt2"), "--strings", 500, "--json").values
     assert result["ok"] is True
     assert result["compared"] == sum(result["counts"].values()) > 500
 
@@ -41,15 +41,15 @@ def test_a_difference_exits_with_1_and_can_be_reproduced(verify: Run, other_sour
     assert outcome.code == 1
     assert "first difference" in outcome.text
     assert "--only" in outcome.text
-    first = json.loads(verify(other_source, "--strings", 500, "--json").text)["first"]
+    first = verify(other_source, "--strings", 500, "--json").values["first"]
     again = verify(other_source, "--only", first["key"], "--json")
     assert again.code == 1
-    assert json.loads(again.text)["first"]["text"] == first["text"]
+    assert again.values["first"]["text"] == first["text"]
 
 
 def test_a_quick_run_is_small_and_notes_another_source(verify: Run, other_source: Path) -> None:
     right = verify(small_source("gpt2"), "--quick", "--json")
-    result = json.loads(right.text)
+    result = right.values
     assert (right.code, result["ok"]) == (0, True)
     assert 500 < sum(n for name, n in result["counts"].items() if name.startswith("strings")) < 4000
     assert any("--quick" in note for note in result["notes"])
@@ -57,7 +57,7 @@ def test_a_quick_run_is_small_and_notes_another_source(verify: Run, other_source
     assert outcome.code == 1
     assert outcome.stderr.startswith("note: ")
     assert "not what the file was made from" in outcome.stderr
-    first = json.loads(verify(other_source, "--quick", "--json").text)["first"]
+    first = verify(other_source, "--quick", "--json").values["first"]
     assert "--quick --seed 0 --only" in first["reproduce"][0]  # strings are of other tokens
     quiet = verify(other_source, "--quick", "-q")
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
@@ -66,6 +66,6 @@ def test_a_quick_run_is_small_and_notes_another_source(verify: Run, other_source
 def test_texts_are_compared_as_well(verify: Run, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("The ferry left.\n" * 20, encoding="ascii")
     options = ("--strings", 0, "--json")
-    without = json.loads(verify(small_source("gpt2"), *options).text)["compared"]
+    without = verify(small_source("gpt2"), *options).values["compared"]
     more = verify(small_source("gpt2"), *options, "--text", tmp_path / "text.txt")
-    assert json.loads(more.text)["compared"] > without
+    assert more.values["compared"] > without

@@ -41,8 +41,8 @@ def test_the_shards_are_those_of_a_file(
     (tmp_path / name).write_bytes(data)
     command = ["tokenize", small_file("gpt2"), *options]
     assert run(*command, tmp_path / name, "-o", tmp_path / "file").code == 0
-    piped = run(*command, "-", "-o", tmp_path / "piped", "--json", stdin=data)
-    assert json.loads(piped.text)["documents"] == count
+    piped = run(*command, "-", "-o", tmp_path / "piped", "--json", stdin=data).values
+    assert piped["documents"] == count
     assert contents(tmp_path / "piped") == contents(tmp_path / "file")
 
 

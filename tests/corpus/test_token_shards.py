@@ -171,7 +171,7 @@ def test_the_command_says_which_ids_are_around_each_document(run: Run, tmp_path:
         (["--begin", "none", "--end", "<|end|>"], [None, end]),
     ):
         out = tmp_path / str(len(options))
-        answer = json.loads(run(*command, out, *options).text)
+        answer = run(*command, out, *options).values
         assert [answer["begin"], answer["end"]] == ids
         assert documents_of(out) == expected(["the light"], *ids)
 

@@ -81,7 +81,7 @@ def test_a_refusal_names_the_file_once() -> None:
 # How many arguments come before the hint, of the errors and of what makes one.
 BEFORE_HINT = {kind.__name__: 1 for kind in kinds()}
 BEFORE_HINT |= {"ConversationError": 3, "UnsupportedError": 2, "PatternError": 2}
-BEFORE_HINT |= {"broken": 1, "refuse": 2, "damaged": 3}
+BEFORE_HINT |= {"broken": 1, "refuse": 2, "needs": 2, "damaged": 3}
 
 
 def hidden(tree: ast.AST) -> Iterator[int]:

@@ -93,8 +93,7 @@ def test_a_repository_converts_to_the_same_file_as_a_folder(
     for name, content in {"tokenizer.json": document, **SETTINGS}.items():
         (tmp_path / "folder" / name).write_bytes(content)
     done = run("convert", NAME, "-o", "hub.tkx", "--revision", "main", "--json")
-    assert done.code == 0, done.stderr
-    assert json.loads(done.text)["commit"] == COMMIT
+    assert done.values["commit"] == COMMIT
     assert hub.asked == [(NAME, "main")]
     tokexport.convert(tmp_path / "folder", tmp_path / "folder.tkx")
     assert (tmp_path / "hub.tkx").read_bytes() == (tmp_path / "folder.tkx").read_bytes()

@@ -1,9 +1,10 @@
 """The types of the fixtures that run `tokexport` and make small files."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 # Returns the path of a small tokenizer by name.
 PathOf = Callable[[str], Path]
@@ -21,6 +22,11 @@ class Outcome:
     def text(self) -> str:
         """The output as text."""
         return self.stdout.decode()
+
+    @property
+    def values(self) -> Any:
+        """The document of --json; if the command fails, that of its error."""
+        return json.loads(self.refusal if self.code == 2 else self.stdout)
 
     @property
     def refusal(self) -> str:

@@ -1,6 +1,5 @@
 """The ids of other runtimes, by their algorithms, and how differences are counted."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,7 +121,7 @@ def test_the_command_exits_with_1_and_shows_examples(
     verified = run(*verify, text)
     assert verified.code == 1
     assert "decode                 2  1 differ" in verified.text
-    result = json.loads(run(*verify, text, "--json").text)
+    result = run(*verify, text, "--json").values
     assert result["counts"] == {"encode lines of files": 2, "decode": 2}
     assert result["examples"][0]["expected"] == "in the tide\u00df"
     text.write_text("the ferry\n", encoding="utf-8")

@@ -1,6 +1,5 @@
 """Training reads a corpus from disk; its memory grows only with the distinct words."""
 
-import json
 import random
 import subprocess
 import sys
@@ -73,11 +72,10 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_parquet_shards_can_be_learned_from(run: Run, shards: Path, tmp_path: Path) -> None:
     """Like nanochat's script: documents up to a cap, until there are enough characters."""
     limit = 6 * CHARACTERS
-    outcome = run(
+    values = run(
         "train", shards, "--vocab-size", 1000, "-o", tmp_path / "out", "--doc-cap", CAP,
         "--max-chars", limit, "--json",
-    )  # fmt: skip
-    assert outcome.code == 0, outcome.stderr
+    ).values  # fmt: skip
     read = 0
 
     def texts() -> Iterator[str]:
@@ -91,7 +89,7 @@ def test_parquet_shards_can_be_learned_from(run: Run, shards: Path, tmp_path: Pa
 
     expected = train_from_iterator(texts(), 1000)
     assert (tmp_path / "out/tokenizer.bin").read_bytes() == expected.to_bytes()
-    assert json.loads(outcome.stdout)["text_bytes"] == expected.text_bytes == read
+    assert values["text_bytes"] == expected.text_bytes == read
     run("count", shards, "-o", tmp_path / "w.counts", "--doc-cap", CAP, "--max-chars", limit)
     run("train", "--counts", tmp_path / "w.counts", "--vocab-size", 1000, "-o", tmp_path / "2")
     assert (tmp_path / "2/tokenizer.bin").read_bytes() == expected.to_bytes()

@@ -1,6 +1,5 @@
 """Special tokens are treated in texts as by other trainers, and get the requested ids."""
 
-import json
 import re
 from pathlib import Path
 
@@ -80,8 +79,8 @@ def test_a_text_in_parts_is_cut_like_the_whole(
 def test_special_tokens_have_the_requested_ids(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low lower lowest " * 3 + "\n")
     common = ["train", tmp_path / "a.txt", "--vocab-size", 262, "-o", tmp_path / "out", "--force"]
-    outcome = run(*common, "--special-id", END, 0, "--special-id", "<|eot|>", 258, "--json")
-    assert json.loads(outcome.stdout)["special_tokens"] == {END: 0, "<|eot|>": 258}
+    values = run(*common, "--special-id", END, 0, "--special-id", "<|eot|>", 258, "--json").values
+    assert values["special_tokens"] == {END: 0, "<|eot|>": 258}
     ours = tokexport.load(tmp_path / "out" / "tokenizer.bin")
     assert ours.encode(f"{END}low<|eot|>", allowed_special="all") == [0, 259, 258]
     for options, words in [

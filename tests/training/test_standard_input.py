@@ -69,8 +69,7 @@ def test_the_commands_read_standard_input_in_three_forms(run: Run, tmp_path: Pat
         (tmp_path / name).write_bytes(data)
         streamed, counted = tmp_path / f"{name}.s.counts", tmp_path / f"{name}.counts"
         piped = run("count", "-", "-o", streamed, *options, "--json", stdin=data)
-        values = json.loads(piped.stdout)
-        assert values["documents"] == (3 if options else 1)
+        assert piped.values["documents"] == (3 if options else 1)
         run("count", tmp_path / name, "-o", counted, *options)
         folders = [tmp_path / f"{name}.{number}" for number in range(4)]
         common = ["--vocab-size", 262]

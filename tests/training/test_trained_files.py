@@ -192,10 +192,8 @@ def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) ->
 
     refusal = run("train", tmp_path / "b.txt", *options, "-o", tmp_path / "out").refusal
     assert "exists already; choose another target, or overwrite it with --force\n" in refusal
-    piped = run(
-        "train", "-", *options, "-o", tmp_path / "out", "--force", "--json", stdin=TEXTS[0].encode()
-    )
-    values = json.loads(piped.stdout)
+    train = ("train", "-", *options, "-o", tmp_path / "out", "--force", "--json")
+    values = run(*train, stdin=TEXTS[0].encode()).values
     from_text = train_from_iterator(TEXTS[:1], 500, special_tokens=SPECIAL)
     assert (values["words"], values["tokens"]) == (from_text.words, 500)
     assert (tmp_path / "out/tokenizer.bin").read_bytes() == from_text.to_bytes()
@@ -224,5 +222,5 @@ def test_limits_are_in_characters_per_document_and_in_total(run: Run, tmp_path: 
         (["--max-chars", 21], (26,)),
         (["--doc-cap", 3, "--max-chars", 5], (7, 3)),
     ]:
-        values = json.loads(run("train", tmp_path / "a.jsonl", *common, *options).stdout)
+        values = run("train", tmp_path / "a.jsonl", *common, *options).values
         assert values["text_bytes"] == sum(sizes)

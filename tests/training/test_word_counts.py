@@ -191,7 +191,7 @@ def test_counts_are_added_to_joined_and_learned_from(run: Run, tmp_path: Path) -
     both, first, rest, joined = (tmp_path / f"{name}.counts" for name in ("both", "1", "2", "12"))
     common = ["--pattern", SMALL, "--json"]
     assert run("count", files[0], "-o", both, "--threads", 10**30, *common).code == 0
-    added = json.loads(run("count", *files[1:], "-o", both, "--add", *common).stdout)
+    added = run("count", *files[1:], "-o", both, "--add", *common).values
     assert added["documents"] == len(documents)
     run("count", files[0], "-o", first, *common)
     run("count", *files[1:], "-o", rest, *common)

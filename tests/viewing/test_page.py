@@ -157,7 +157,7 @@ def test_the_command_writes_one_file(run: Run, small_file: PathOf, tmp_path: Pat
     assert run("view", gpt2, "a", "-o", gpt2, "--force").code == 2
     piped = run("view", gpt2, "-o", "-", stdin="é".encode())
     assert data(piped.stdout.decode())[0]["ids"] == tokexport.load(gpt2).encode("é")
-    answer = json.loads(run("view", gpt2, "a", "-o", target, "--force", "--json").text)
+    answer = run("view", gpt2, "a", "-o", target, "--force", "--json").values
     assert answer["size"] == target.stat().st_size
     both = run("view", gpt2, "a", "-o", "-", "--json")  # the page is standard output
     assert json.loads(both.stderr)["size"] == len(both.stdout)
