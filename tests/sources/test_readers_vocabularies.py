@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import tiktoken
 from gguf_files import gguf_of
+from peer_trainers import joined
 from reader_samples import CHARACTERS, reference
 from references import converted, reference_for
 
@@ -178,17 +179,11 @@ def test_a_minbpe_model_merges_like_minbpe(tmp_path: Path) -> None:
 def minbpe(text: str) -> list[int]:
     """minbpe's encode of one chunk: merges all pairs of the lowest merge until none is left."""
     merges = {(97, 98): 256, (256, 99): 257, (97, 97): 258, (258, 258): 259}
-    ids = list(text.encode())
+    ids = tuple(text.encode())
     while pairs := [pair for pair in pairwise(ids) if pair in merges]:
         pair = min(pairs, key=lambda found: merges[found])
-        merged: list[int] = []
-        at = 0
-        while at < len(ids):
-            both = tuple(ids[at : at + 2]) == pair
-            merged.append(merges[pair] if both else ids[at])
-            at += 2 if both else 1
-        ids = merged
-    return ids
+        ids = joined(ids, pair, merges[pair])
+    return [*ids]
 
 
 def test_special_tokens_of_clip_are_found_as_by_its_class() -> None:

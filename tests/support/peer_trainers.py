@@ -66,12 +66,13 @@ def recounted(words: Iterable[bytes], merges: int, key: Key) -> list[Merge]:
         ties = [pair for pair in seen if counts[pair] == highest]
         best = max(ties, key=lambda pair: key(pair, vocab, seen))
         result.append((vocab[best[0]], vocab[best[1]]))
-        counted = Counter({_merged(word, best, len(vocab)): n for word, n in counted.items()})
+        counted = Counter({joined(word, best, len(vocab)): n for word, n in counted.items()})
         vocab.append(vocab[best[0]] + vocab[best[1]])
     return result
 
 
-def _merged(word: tuple[int, ...], pair: Pair, merged: int) -> tuple[int, ...]:
+def joined(word: tuple[int, ...], pair: Pair, merged: int) -> tuple[int, ...]:
+    """A word with another id in place of each of its pairs of two ids, from the left."""
     out, at = [], 0
     while at < len(word):
         is_pair = word[at : at + 2] == pair

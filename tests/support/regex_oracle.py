@@ -20,13 +20,10 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
     it.
     """
     symbols = symbols_of(program, text)
-    # A memoryview returns Python's own numbers: three times as fast as the array.
-    transitions = program.transitions.data
     pieces: list[tuple[int, int, bool]] = []
     gap = start = 0
     while start < len(symbols):
-        state = start_state(program, symbols, start, start == gap)
-        end = _match_end(transitions, program.n_classes, symbols, start, state)
+        end = program.match_end(symbols, start, searched=start == gap)
         if end is None:
             start += 1
             continue
@@ -41,32 +38,9 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
     return pieces
 
 
-def start_state(program: SplitProgram, symbols: list[int], at: int, search_begins: bool) -> int:
-    """The start state at an offset; ``search_begins``: the last match ended there."""
-    starts = program.starts
-    if program.search_starts is not None and search_begins:
-        starts = program.search_starts
-    return int(starts[symbols[at - 1] if at else program.n_classes])
-
-
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
     """The symbols that the automaton reads: the input classes of a text, or its labels."""
     return program.read(text.encode() if len(program.classes) == 256 else text)
-
-
-def _match_end(
-    transitions: memoryview, n_classes: int, symbols: list[int], start: int, state: int
-) -> int | None:
-    end = None
-    for position in range(start, len(symbols) + 1):
-        symbol = symbols[position] if position < len(symbols) else n_classes
-        transition = transitions[state, symbol]
-        if transition & MATCH_ENDS:
-            end = position
-        state = transition & ~MATCH_ENDS
-        if not state:
-            break
-    return end
 
 
 def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
@@ -93,8 +67,10 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
     start = searched_from = 0
     steps = (program.labels is not None) * len(text)
     while start < len(text):
-        state = start_state(program, classes, start, start == searched_from)
-        end = None
+        starts = program.starts
+        if program.search_starts is not None and start == searched_from:
+            starts = program.search_starts
+        state, end = int(starts[classes[start - 1] if start else program.n_classes]), None
         passed: list[tuple[int, int]] = []
         for position in range(start, len(text) + 1):
             steps += 1

