@@ -57,12 +57,10 @@ class SplitProgram:
 
     def match_end(self, read: Sequence[int], start: int, *, searched: bool = False) -> int | None:
         """The end of the match at ``start``, if any; ``searched``: a search begins there."""
-        starts = self.starts
-        if searched and self.search_starts is not None:
-            starts = self.search_starts
-        state, end = int(starts[read[start - 1] if start else self.n_classes]), None
-        # A memoryview returns Python's own numbers: three times as fast as the array.
-        transitions = self.transitions.data
+        starts = self.starts if not searched or self.search_starts is None else self.search_starts
+        state = int(starts[read[start - 1] if start else self.n_classes])
+        transitions = self.transitions.data  # of Python's own numbers: three times as fast
+        end = None
         for position in range(start, len(read) + 1):
             symbol = read[position] if position < len(read) else self.n_classes
             transition = transitions[state, symbol]
