@@ -14,7 +14,6 @@ pytestmark = NEEDS_COMPILER
 
 
 def labels() -> bytes:
-    """LABL of the golden file."""
     return golden_files.section("look-ahead", Tag.LABELS)
 
 

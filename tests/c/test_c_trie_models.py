@@ -27,7 +27,6 @@ pytestmark = NEEDS_COMPILER
 
 
 def units(name: str) -> list[int]:
-    """The units of the trie of a golden file."""
     return [unit for (unit,) in struct.iter_unpack("<Q", golden_files.section(name, b"TRIE")[32:])]
 
 

@@ -17,7 +17,6 @@ TEXT = "We've 4,312 books: naïve, 渡船 🙂\\n\t end  \r\n\n"
 
 @pytest.fixture
 def path(small_file: PathOf) -> Path:
-    """The file of gpt2."""
     return small_file("gpt2")
 
 

@@ -138,7 +138,6 @@ def test_usage_errors_and_refusals_are_also_json_objects(run: Run, tmp_path: Pat
 
 
 def piped(*arguments: object, cwd: Path) -> subprocess.Popen[bytes]:
-    """A command whose streams are pipes."""
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([*MAIN, *map(str, arguments)], cwd=cwd, **pipes)
 

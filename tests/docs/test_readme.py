@@ -16,7 +16,6 @@ TEXT = "Hello, world"
 
 
 def blocks(language: str) -> list[str]:
-    """The code blocks of a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 

@@ -96,7 +96,6 @@ def model(r: random.Random) -> dict[str, Any]:
 
 
 def random_document(r: random.Random) -> dict[str, Any]:
-    """A tokenizer.json."""
     steps = [pre_tokenizer(r) for _ in range(r.randint(1, 3))]
     normalizer = r.choice((None, None, {"type": "Lowercase"}, {"type": "NFKC"}))
     return document(model(r), normalizer=normalizer, pre_tokenizer=pre_tokenizers(*steps))

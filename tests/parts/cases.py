@@ -95,7 +95,6 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The unique name of the case."""
         return f"{self.place}, {self.part}, {self.option}"
 
 

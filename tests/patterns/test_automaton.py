@@ -21,14 +21,12 @@ WITH_MEMO = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
 
 
 def compiled(name: str) -> SplitProgram:
-    """The program of a pattern in the dialect of its engine."""
     dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
     return compile_split(Split(PATTERNS[name], dialect=dialect))
 
 
 @pytest.fixture(scope="module", params=PATTERNS)
 def named(request: pytest.FixtureRequest) -> tuple[str, SplitProgram]:
-    """A pattern's name and its program."""
     return request.param, compiled(request.param)
 
 

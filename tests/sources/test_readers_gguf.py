@@ -187,12 +187,10 @@ def header(values: int, version: int = 3, tensors: int = 0) -> bytes:
 
 
 def item(kind: int, data: bytes, name: str = "tokenizer.ggml.tokens") -> bytes:
-    """A value with its name."""
     return struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", kind) + data
 
 
 def value(kind: int, data: bytes, name: str = "tokenizer.ggml.tokens") -> bytes:
-    """A GGUF with one value."""
     return header(1) + item(kind, data, name)
 
 

@@ -33,7 +33,6 @@ WORD_LEVEL: dict[str, Any] = {
 
 
 def document(model: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """A tokenizer.json with a model and a decoder that joins."""
     return whole(model, decoder=FUSE, **fields)
 
 

@@ -34,14 +34,12 @@ def texts(shared: Path) -> list[str]:
 
 
 def same_ids(shared: Path, one: str, other: str) -> None:
-    """Two sources have the same ids."""
     ours, theirs = (reference_for(shared / "tokenizers" / name) for name in (one, other))
     for mode in (Mode.TEXT, Mode.IDS):
         assert ours.encode_batch(texts(shared), mode) == theirs.encode_batch(texts(shared), mode)
 
 
 def document_of(shared: Path, name: str) -> Any:
-    """A tokenizer.json."""
     return json.loads((shared / "tokenizers" / name / "tokenizer.json").read_text("utf-8"))
 
 

@@ -39,14 +39,12 @@ TEMPLATE: Any = {"allowed_special": "all", "add_special_tokens": True}
 
 @pytest.fixture(scope="module", params=NAMES)
 def name(request: pytest.FixtureRequest) -> str:
-    """Each of the files in turn."""
     found: str = request.param
     return found
 
 
 @pytest.fixture(scope="module")
 def tokenizer(name: str) -> Tokenizer:
-    """The converted file."""
     return converted(FOLDER / f"{name}.json", self_test=IS_INSTALLED)
 
 

@@ -58,7 +58,6 @@ class Builder:
         self._folder = folder
 
     def __call__(self, compiler: str, name: str, *flags: str) -> Path:
-        """A program."""
         # support.h is shared, and no program uses all of it.
         program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-Wno-unused-function", *flags)
         return self._output_of(name, compiler, *flags, program, *self.units(compiler, *flags))

@@ -111,7 +111,6 @@ def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
 
 
 def published_config(shared: Path, name: str) -> dict[str, Any]:
-    """The tokenizer_config.json of a published tokenizer."""
     path = shared / "tokenizers" / name / "tokenizer_config.json"
     config: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return config

@@ -20,7 +20,6 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """The output as text."""
         return self.stdout.decode()
 
     @property

@@ -17,19 +17,16 @@ _LIBRARIES: Final = ("-lm", "-lpthread")
 
 
 def built(build: Builder, folder: Path, *flags: str) -> Path:
-    """The engine."""
     units = build.units(COMPILERS[0], *flags)
     return _compiled([*sorted(ENGINE.glob("*.c")), *units], folder / "engine", *flags)
 
 
 def logits_program(folder: Path, *flags: str) -> Path:
-    """A program that writes logits."""
     parts = [ENGINE / f"{part}.c" for part in _PARTS]
     return _compiled([PROGRAMS / "logits.c", *parts], folder / "logits", *flags)
 
 
 def stops_program(folder: Path, *flags: str) -> Path:
-    """A program that writes text up to a stop string."""
     sources = [PROGRAMS / "stops.c", ENGINE / "stops.c"]
     return _compiled(sources, folder / "stops", *flags)
 

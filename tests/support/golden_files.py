@@ -22,7 +22,6 @@ Changes = list[tuple[bytes, int, str, int]]
 
 
 def content(name: str) -> bytes:
-    """A golden file."""
     return (FOLDER / f"{name}.bin").read_bytes()
 
 
@@ -83,7 +82,6 @@ def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
 
 
 def section(name: str, tag: bytes) -> bytes:
-    """A section of a golden file."""
     return bytes(Sections(bytearray(content(name))).view(tag))
 
 

@@ -8,7 +8,6 @@ STRIP: Json = {"type": "Strip", "strip_left": True, "strip_right": True}
 
 
 def normalizers(*parts: Json) -> Json:
-    """A Sequence of normalizers."""
     return {"type": "Sequence", "normalizers": list(parts)}
 
 
@@ -19,19 +18,16 @@ def bert(**changes: bool | None) -> Json:
 
 
 def pre_tokenizers(*parts: Json) -> Json:
-    """A Sequence of pre-tokenizers."""
     return {"type": "Sequence", "pretokenizers": list(parts)}
 
 
 def replace(pattern: str, content: str, kind: str = "String") -> Json:
-    """A normalizer or decoder that replaces."""
     return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
 
 
 def split(
     pattern: str, behavior: str = "Isolated", *, kind: str = "Regex", invert: bool = False
 ) -> Json:
-    """A pre-tokenizer that cuts at a pattern."""
     return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
 
 

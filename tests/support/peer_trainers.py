@@ -105,10 +105,8 @@ def tokenizers_model(
 
 
 def merges_of(model: dict[str, Any]) -> list[Merge]:
-    """The merges of such a model."""
     return [(to_bytes(left) or b"", to_bytes(right) or b"") for left, right in model["merges"]]
 
 
 def tokenizers_merges(texts: Sequence[str], merges: int, pattern: str) -> list[Merge]:
-    """The merges of BpeTrainer of tokenizers."""
     return merges_of(tokenizers_model(texts, 256 + merges, pattern))

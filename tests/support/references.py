@@ -18,7 +18,6 @@ from tokexport.verification import compare
 
 
 def reference_for(source: Any, **options: Any) -> ReferenceTokenizer:
-    """The reference of a source, which is opened with ``options``."""
     return open_source(source, **options).reference()
 
 

@@ -17,7 +17,6 @@ SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 
 
 def small_source(name: str) -> Path:
-    """The source of a small tokenizer."""
     return SMALL / ("ranks.tiktoken" if name == "ranks" else f"{name}.json")
 
 

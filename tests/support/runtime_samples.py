@@ -39,7 +39,6 @@ def content(name: str, *, decode_only: bool = False) -> bytes:
 
 @cache
 def tokenizer(name: str) -> Tokenizer:
-    """The tokenizer of :func:`content`."""
     return load(content(name))
 
 

@@ -25,7 +25,6 @@ def escaped(text: str) -> str:
 
 
 def matches(pattern: str, text: str, dialect: Dialect) -> list[str]:
-    """All matches of a pattern, in order."""
     if dialect is Dialect.ONIGURUMA:
         return [text[start:end] for start, end in Oniguruma(pattern).matches(text)]
     return list(bytes(byte_encoding(pattern).encode_ordinary(text)).decode())
