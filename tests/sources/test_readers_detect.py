@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import tokenizers
 from reader_samples import BYTES, added, document, read_document, reference
+from references import refused
 
 from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
@@ -105,47 +106,38 @@ def test_the_kind_of_a_file_does_not_depend_on_its_name(
 ) -> None:
     for name in ("tokenizer.json", "x.tiktoken", "tokenizer.model", "noname"):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(error, match=message) as caught:
-            read(tmp_path / name, pattern=None)
-        assert str(caught.value).startswith(f"{tmp_path / name}: ")
+        found = refused(error, message, tmp_path / name, pattern=None)
+        assert str(found).startswith(f"{tmp_path / name}: ")
 
 
 ONLY_SETTINGS = r"only the settings of one \({}\.json\): its vocabulary is missing"
 
 
 def test_a_directory_is_read_by_its_contents(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="there is no tokenizer in this directory"):
-        read(tmp_path)
+    refused(SourceError, "there is no tokenizer in this directory", tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("{}")
-    with pytest.raises(SourceError, match=ONLY_SETTINGS.format("tokenizer_config")):
-        read(tmp_path)
+    refused(SourceError, ONLY_SETTINGS.format("tokenizer_config"), tmp_path)
     for name in ("a.tiktoken", "b.tiktoken"):
         (tmp_path / name).write_bytes(b"IQ== 0\n")
-    with pytest.raises(SourceError, match=r"a\.tiktoken, b\.tiktoken"):
-        read(tmp_path)
+    refused(SourceError, r"a\.tiktoken, b\.tiktoken", tmp_path)
 
 
 def test_the_merges_of_a_directory_without_their_vocabulary_are_named(tmp_path: Path) -> None:
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
     merges = r"the merges of one \(merges\.txt\): its vocabulary is missing"
-    with pytest.raises(SourceError, match=f"in this directory, only {merges}"):
-        read(tmp_path)
+    refused(SourceError, f"in this directory, only {merges}", tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("{}")
     both = rf"only the settings of one \(tokenizer_config\.json\) and {merges}"
-    with pytest.raises(SourceError, match=both):
-        read(tmp_path)
+    refused(SourceError, both, tmp_path)
 
 
 def test_the_refusal_of_a_vocab_txt_names_a_model_beside_it(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("48000\n0\n1\n<pad>\t0.0\n")
-    with pytest.raises(UnsupportedError, match=r"vocab\.txt: text that .*; give the directory of"):
-        read(tmp_path)
+    refused(UnsupportedError, r"vocab\.txt: text that .*; give the directory of", tmp_path)
     (tmp_path / "sl_tokenizer.model").write_bytes(b"anything")
     named = r"vocab\.txt: text that is not a .*; give another file: sl_tokenizer\.model$"
-    with pytest.raises(UnsupportedError, match=named):
-        read(tmp_path)
-    with pytest.raises(UnsupportedError, match=r"; give the directory of"):
-        read(tmp_path / "vocab.txt")
+    refused(UnsupportedError, named, tmp_path)
+    refused(UnsupportedError, r"; give the directory of", tmp_path / "vocab.txt")
 
 
 def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path: Path) -> None:
@@ -157,8 +149,7 @@ def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path:
     assert read(tmp_path).tokens == model.tokens
     (tmp_path / "z.json").write_text((tmp_path / "bpe_tokenizer.json").read_text())
     problem = r"more than one tokenizer .*\(bpe_tokenizer\.json, z\.json\); give one"
-    with pytest.raises(SourceError, match=problem):
-        read(tmp_path)
+    refused(SourceError, problem, tmp_path)
 
 
 def test_vocabularies_of_rwkv_and_clip_are_found_by_the_start_of_their_names(
@@ -188,16 +179,14 @@ def test_a_tokenizer_json_of_settings_does_not_hide_the_tokenizer(tmp_path: Path
     settings.write_text(
         '{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "added_tokens": []}'
     )
-    with pytest.raises(SourceError, match=ONLY_SETTINGS.format("tokenizer")):
-        read(tmp_path)
+    refused(SourceError, ONLY_SETTINGS.format("tokenizer"), tmp_path)
     pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.0))
     (tmp_path / "spiece.model").write_bytes(serialize(SentencePieceModel("spiece.model", pieces)))
     model = read(tmp_path)
     assert model.provenance.source == "sentencepiece"
     assert any("tokenizer.json in the directory holds only settings" in n for n in model.notes)
     either = "give the file with its vocabulary, or the directory with both"
-    with pytest.raises(UnsupportedError, match=either):
-        read(settings)
+    refused(UnsupportedError, either, settings)
     settings.write_text(json.dumps(document()))
     assert read(tmp_path).provenance.source == "tokenizer.json"
 
@@ -215,23 +204,18 @@ def test_an_object_with_other_ids_than_its_saved_file_is_refused() -> None:
     tokenizer.model = tokenizers.models.BPE({**BYTES, "ab": 256, "cd": 257}, [])
     assert tokenizer.token_to_id("<x>") == 256
     assert reference(tokenizer.to_str()).token_to_id("<x>") == 258
-    with pytest.raises(UnsupportedError, match='"<x>" is not supported; what it saves has'):
-        read(tokenizer)
+    refused(UnsupportedError, '"<x>" is not supported; what it saves has', tokenizer)
 
 
 def test_an_object_that_is_not_a_source_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match=r"builtins\.int"):
-        read(5)  # type: ignore[arg-type]
+    refused(TypeError, r"builtins\.int", 5)
 
 
 def test_pattern_and_special_tokens_are_only_for_files_that_lack_them(tmp_path: Path) -> None:
     read_document(document(), tmp_path)
-    with pytest.raises(UnsupportedError, match="pattern for a"):
-        read(tmp_path, pattern="gpt2")
-    with pytest.raises(UnsupportedError, match="special_tokens for a"):
-        read(tmp_path, special_tokens={"<s>": 1})
-    with pytest.raises(SourceError, match="has its own pattern"):
-        read(reference(document()), pattern="gpt2")
+    refused(UnsupportedError, "pattern for a", tmp_path, pattern="gpt2")
+    refused(UnsupportedError, "special_tokens for a", tmp_path, special_tokens={"<s>": 1})
+    refused(SourceError, "has its own pattern", reference(document()), pattern="gpt2")
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="needs /dev/fd")
@@ -256,19 +240,16 @@ def test_the_refusal_of_a_json_that_is_cut_off_says_so(
     cut: bytes, what: str, tmp_path: Path
 ) -> None:
     (tmp_path / "tokenizer.json").write_bytes(b"{\n" + cut)
-    with pytest.raises(SourceError, match=rf"tokenizer\.json: .*{what}.*; it seems to be cut off"):
-        read(tmp_path)
+    refused(SourceError, rf"tokenizer\.json: .*{what}.*; it seems to be cut off", tmp_path)
 
 
 def test_the_refusal_of_a_url_names_it_as_given() -> None:
     url = "https://huggingface.co/Qwen/Qwen3-0.6B"
-    with pytest.raises(SourceError, match=rf"^{url}: a URL is not read; .* owner/name, or"):
-        read(url)
+    refused(SourceError, rf"^{url}: a URL is not read; .* owner/name, or", url)
 
 
 def test_an_error_names_a_missing_file_and_has_a_hint_if_it_could_be_a_model() -> None:
-    with pytest.raises(SourceError, match=r"gpt-9: cannot be read: No such file .*; .*owner/name"):
-        read("gpt-9")
+    refused(SourceError, r"gpt-9: cannot be read: No such file .*; .*owner/name", "gpt-9")
     with pytest.raises(SourceError, match=r"gpt-9\.json: cannot be read: No such f") as caught:
         read("gpt-9.json")
     assert not caught.value.hint

@@ -12,7 +12,7 @@ import pytest
 import tiktoken
 from gguf_files import gguf_of
 from reader_samples import spelled
-from references import assert_same, converted, reference_for
+from references import assert_same, converted, reference_for, refused
 from repository import SLOW, SMALL
 
 from tokexport.errors import UnsupportedError
@@ -162,8 +162,7 @@ def test_a_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp_p
     named = small_gguf(tmp_path / "named.gguf", "qwen2")
     unnamed = small_gguf(tmp_path / "unnamed.gguf", pre)
     refusal = r"the names .* llama-bpe.*say with --pattern \(pattern=\) which of them it is"
-    with pytest.raises(UnsupportedError, match=refusal):
-        read(unnamed)
+    refused(UnsupportedError, refusal, unnamed)
     one, two = read(named), read(unnamed, pattern="qwen2")
     assert replace(two, provenance=one.provenance) == one
     reference = reference_for(unnamed, pattern="qwen2")
@@ -181,8 +180,7 @@ def test_a_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp_p
 def test_an_unknown_or_contradicted_pattern_is_refused(
     pre: str | None, pattern: str, sentence: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(UnsupportedError, match=sentence):
-        read(small_gguf(tmp_path / "it.gguf", pre), pattern=pattern)
+    refused(UnsupportedError, sentence, small_gguf(tmp_path / "it.gguf", pre), pattern=pattern)
 
 
 def test_the_name_of_the_file_may_be_repeated(tmp_path: Path) -> None:
@@ -194,8 +192,7 @@ def test_the_name_of_the_file_may_be_repeated(tmp_path: Path) -> None:
 def test_a_name_with_only_a_known_pattern_is_refused_with_a_hint(pre: str, tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)
     problem = rf'as for "{SPLIT_AS[pre]}".*--pattern \(pattern=\) that it is {SPLIT_AS[pre]},'
-    with pytest.raises(UnsupportedError, match=problem):
-        read(path)
+    refused(UnsupportedError, problem, path)
     found, expected = read(path, pattern=SPLIT_AS[pre]), read(small_gguf(path, SPLIT_AS[pre]))
     assert found == replace(expected, provenance=found.provenance)
 
@@ -226,6 +223,5 @@ def test_pixtral_is_the_name_of_two_patterns(
 
 def test_pixtral_of_another_model_is_refused(tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", "pixtral", "llama", ("<|im_start|>",))
-    with pytest.raises(UnsupportedError, match=r"say with --pattern \(pattern=\) which"):
-        read(path)
+    refused(UnsupportedError, r"say with --pattern \(pattern=\) which", path)
     assert document_of(path, "tekken")["pre_tokenizer"] == ORIGINALS["tekken"].pre_tokenizer

@@ -8,7 +8,7 @@ import gguf
 import pytest
 import tokenizers
 from gguf_files import gguf_of
-from references import converted
+from references import converted, refused
 
 from tokexport import Tokenizer
 from tokexport.errors import SourceError, UnsupportedError
@@ -79,8 +79,7 @@ def assert_as_bert(tokenizer: Tokenizer, **options: Any) -> None:
 
 def test_wordpiece_without_a_setting_for_lower_case_is_refused(tmp_path: Path) -> None:
     problem = r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, bert-bge-large, jina-v2-en"
-    with pytest.raises(UnsupportedError, match=problem):
-        read(bert(tmp_path / "x.gguf", pre="new-model"))
+    refused(UnsupportedError, problem, bert(tmp_path / "x.gguf", pre="new-model"))
 
 
 @pytest.mark.parametrize(
@@ -171,5 +170,4 @@ def test_scores_may_be_integers(tmp_path: Path) -> None:
 
 def test_a_pattern_for_a_model_without_splits_is_refused(tmp_path: Path) -> None:
     path = gguf_of(tmp_path / "x.gguf", "llama", ["a"], {"token_type": [NORMAL], "scores": [0.0]})
-    with pytest.raises(UnsupportedError, match=r'only the models "gpt2" and "bert" have a'):
-        read(path, pattern="gpt-2")
+    refused(UnsupportedError, r'only the models "gpt2" and "bert" have a', path, pattern="gpt-2")

@@ -12,7 +12,7 @@ import tiktoken
 from gguf_files import gguf_of
 from peer_trainers import joined
 from reader_samples import CHARACTERS, reference
-from references import converted, reference_for
+from references import converted, reference_for, refused
 
 from tokexport import Tokenizer
 from tokexport.errors import SourceError, UnsupportedError
@@ -95,8 +95,7 @@ def test_a_gguf_that_cannot_be_read_is_refused(
     changes: dict[str, object], message: str, tmp_path: Path
 ) -> None:
     path = gguf(tmp_path / "x.gguf", **{**BYTE_LEVEL, **changes})
-    with pytest.raises(SourceError, match=message):
-        read(path)
+    refused(SourceError, message, path)
 
 
 BYTES = [bytes((byte,)) for byte in range(256)]
@@ -244,5 +243,4 @@ def test_a_broken_vocabulary_is_refused(
 ) -> None:
     data = (content if isinstance(content, str) else json.dumps(content)).encode()
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    with pytest.raises(error, match=message):
-        read(tmp_path / name)
+    refused(error, message, tmp_path / name)

@@ -16,6 +16,8 @@ from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.registry import open_source
 from tokexport.verification import compare
 
+Errors = type[Exception] | tuple[type[Exception], ...]
+
 
 def reference_for(source: Any, **options: Any) -> ReferenceTokenizer:
     return open_source(source, **options).reference()
@@ -26,6 +28,13 @@ def converted(source: Any, **options: Any) -> Tokenizer:
     target = io.BytesIO()
     convert(source, target, **options)
     return load(target.getvalue())
+
+
+def refused(error: Errors, problem: str, source: Any, **options: Any) -> Exception:
+    """The error with which a source is not read."""
+    with pytest.raises(error, match=problem) as caught:
+        read(source, **options)
+    return caught.value
 
 
 def random_tokenizer(
