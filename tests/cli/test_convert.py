@@ -27,6 +27,11 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
+def refused(problem: str, source: Path, target: Path | str, *, force: bool = False) -> None:
+    with pytest.raises(TokexportError, match=problem):
+        tokexport.convert(source, target, force=force)
+
+
 def files(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
 
@@ -44,8 +49,7 @@ def test_the_target_can_be_opened_and_its_size_is_reported(source: Path, tmp_pat
 def test_an_existing_target_is_not_overwritten_without_force(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "tokenizer.bin"
     target.write_bytes(b"precious")
-    with pytest.raises(TokexportError, match=r"exists already.*--force"):
-        tokexport.convert(source, target)
+    refused(r"exists already.*--force", source, target)
     assert target.read_bytes() == b"precious"
     tokexport.convert(source, target, force=True)
     assert target.read_bytes() != b"precious"
@@ -68,13 +72,10 @@ def test_only_a_regular_file_is_replaced(source: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for target, kind in (("pipe", "pipe"), ("link", "pipe"), ("source", "directory")):
-        with pytest.raises(TokexportError, match=kind):
-            tokexport.convert(source, tmp_path / target, force=True)
-    with pytest.raises(TokexportError, match="device"):
-        tokexport.convert(source, os.devnull, force=True)
+        refused(kind, source, tmp_path / target, force=True)
+    refused("device", source, os.devnull, force=True)
     reader, writer = os.pipe()  # a pipe of a shell has no path that could be resolved
-    with pytest.raises(TokexportError, match=r"pipe.*; write to standard output"):
-        tokexport.convert(source, f"/dev/fd/{writer}", force=True)
+    refused(r"pipe.*; write to standard output", source, f"/dev/fd/{writer}", force=True)
     os.close(reader)
     os.close(writer)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
@@ -99,11 +100,9 @@ def test_a_source_is_never_its_own_target(source: Path, tmp_path: Path) -> None:
     before = source.read_bytes()
     for force in (False, True):
         for target in (source, tmp_path / "symbolic", tmp_path / "hard"):
-            with pytest.raises(TokexportError, match="is the source itself"):
-                tokexport.convert(source, target, force=force)
+            refused("is the source itself", source, target, force=force)
     for name in ("tokenizer.json", "tokenizer_config.json"):
-        with pytest.raises(TokexportError, match="is the source itself"):
-            tokexport.convert(source.parent, source.parent / name, force=True)
+        refused("is the source itself", source.parent, source.parent / name, force=True)
     assert source.read_bytes() == before
 
 
@@ -157,8 +156,7 @@ def test_a_full_disk_leaves_no_file_and_an_existing_target_unchanged(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "replace", no_space)
-    with pytest.raises(TokexportError, match="No space left"):
-        tokexport.convert(source, target, force=True)
+    refused("No space left", source, target, force=True)
     assert files(tmp_path) == {"source", "tokenizer.bin"}
     assert target.read_bytes() == b"precious"
 
@@ -249,5 +247,4 @@ WRONG = [{"prefix": "##", "cleanup": True}, {"type": 5}, {"type": "Sequence"}, {
 @pytest.mark.parametrize("decoder", [*WRONG, [], "ByteLevel"])
 def test_an_invalid_decoder_is_refused_with_a_sentence(decoder: object, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(decoder=decoder)))
-    with pytest.raises(TokexportError, match="decoder"):
-        tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
+    refused("decoder", tmp_path, tmp_path / "tokenizer.bin")

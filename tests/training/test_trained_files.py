@@ -6,6 +6,7 @@ import json
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Run
@@ -119,35 +120,31 @@ def test_training_on_too_few_pairs_ends_early_with_a_note() -> None:
     assert trained.note.startswith("the texts have pairs for 2 merges, not for 742")
 
 
-def test_invalid_input_is_refused_with_a_sentence() -> None:
-    for texts in ([], [""], iter(["", ""])):
-        with pytest.raises(TokexportError, match="nothing to learn from"):
-            train_from_iterator(texts, 300)
-    with pytest.raises(TypeError, match="put it into a list"):
-        train_from_iterator("one text", 300)
-    with pytest.raises(TypeError, match="texts must hold str, not int"):
-        train_from_iterator(["a", 1], 300)  # type: ignore[list-item]
-    for surrogate in (["a", "b\ud800"], [iter(["a", "b\ud800"])]):
-        with pytest.raises(TextError, match="lone surrogate"):
-            train_from_iterator(surrogate, 300)
-    with pytest.raises(UnsupportedError, match="leaves out a part of a text"):
-        train_from_iterator(["a"], 300, pattern="[a-z]+")
-    with pytest.raises(UnsupportedError, match=r"'gpt9' is not a known name; use .* gpt2"):
-        train_from_iterator(["a"], 300, pattern="gpt9")
-    with pytest.raises(TokexportError, match="special tokens must differ"):
-        train_from_iterator(["a"], 300, special_tokens=["x", "x"])
-    with pytest.raises(TokexportError, match=r"token '<.udcff>' has a lone surrogate"):
-        train_from_iterator(["a"], 300, special_tokens=["<\udcff>"])
-    with pytest.raises(TypeError, match="special_tokens must be several special tokens, not str"):
-        train_from_iterator(["a"], 300, special_tokens="<x>")
-    with pytest.raises(TypeError, match="special_tokens must hold str, not int"):
-        train_from_iterator(["a"], 300, special_tokens=[1])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="pattern must be a str, not NoneType"):
-        train_from_iterator(["a"], 300, pattern=None)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="vocab_size must be an int, not str"):
-        train_from_iterator(["a"], "x")  # type: ignore[arg-type]
-    with pytest.raises(TokexportError, match="tie_break 'best' is none of lowest-ids"):
-        train_from_iterator(["a"], 300, tie_break="best")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("texts", "options", "error", "words"),
+    [
+        *((texts, {}, TokexportError, "nothing to learn from") for texts in ([], [""])),
+        (iter(["", ""]), {}, TokexportError, "nothing to learn from"),
+        ("one text", {}, TypeError, "put it into a list"),
+        (["a", 1], {}, TypeError, "texts must hold str, not int"),
+        (["a", "b\ud800"], {}, TextError, "lone surrogate"),
+        ([iter(["a", "b\ud800"])], {}, TextError, "lone surrogate"),
+        (["a"], {"pattern": "[a-z]+"}, UnsupportedError, "leaves out a part of a text"),
+        (["a"], {"pattern": "gpt9"}, UnsupportedError, "'gpt9' is not a known name; use .* gpt2"),
+        (["a"], {"pattern": None}, TypeError, "pattern must be a str, not NoneType"),
+        (["a"], {"special_tokens": ["x", "x"]}, TokexportError, "special tokens must differ"),
+        (["a"], {"special_tokens": ["<\udcff>"]}, TokexportError, "'<.udcff>' has a lone surrog"),
+        (["a"], {"special_tokens": "<x>"}, TypeError, "must be several special tokens, not str"),
+        (["a"], {"special_tokens": [1]}, TypeError, "special_tokens must hold str, not int"),
+        (["a"], {"vocab_size": "x"}, TypeError, "vocab_size must be an int, not str"),
+        (["a"], {"tie_break": "best"}, TokexportError, "'best' is none of lowest-ids"),
+    ],
+)
+def test_invalid_input_is_refused_with_a_sentence(
+    texts: Any, options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        train_from_iterator(texts, **{"vocab_size": 300, **options})
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 5000])
