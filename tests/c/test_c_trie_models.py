@@ -30,21 +30,25 @@ def units(name: str) -> list[int]:
     return [unit for (unit,) in struct.iter_unpack("<Q", golden_files.section(name, b"TRIE")[32:])]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("offset", "number"), [(4, OUTSIDE), (24, 4), (28, 1)], ids=["root", "flags", "reserved"]
-)
-def test_a_header_out_of_range(library: Library, name: str, offset: int, number: int) -> None:
-    assert library.open(patched(name, (b"TRIE", offset, "I", number))) == OK
-    assert library.encode(b"a")[0] == CORRUPT
+HEADER = {"root": (4, OUTSIDE), "flags": (24, 4), "reserved": (28, 1)}
+DAMAGE = {
+    **{
+        f"{field} of {name}": (name, (b"TRIE", offset, "I", number), b"a")
+        for name in NAMES
+        for field, (offset, number) in HEADER.items()
+    },
+    "a sum that stages cut": ("unigram-fallback", (b"TRIE", 24, "I", 1), b"a"),
+    "a sum that added tokens cut": ("search-anew", (b"TRIE", 24, "I", 1), b"a"),
+    "a prefix that leads nowhere": ("wordpiece", (b"TRIE", 8, "I", OUTSIDE), b"unable"),
+    "an id of a byte": ("unigram-fallback", (b"BIDS", 4 * ord("x"), "I", 100_000), b"x"),
+}
 
 
-@pytest.mark.parametrize(
-    "name", ["unigram-fallback", "search-anew"], ids=["stages", "added tokens"]
-)
-def test_a_sum_that_would_not_run_through_the_whole_text(library: Library, name: str) -> None:
-    assert library.open(patched(name, (b"TRIE", 24, "I", 1))) == OK
-    assert library.encode(b"a")[0] == CORRUPT
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_number_out_of_range(library: Library, damage: str) -> None:
+    name, change, text = DAMAGE[damage]
+    assert library.open(patched(name, change)) == OK
+    assert library.encode(text)[0] == CORRUPT
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -67,16 +71,6 @@ def test_a_token_that_does_not_exist(library: Library, name: str) -> None:
     assert library.encode(b"a")[0] == CORRUPT
     output = ctypes.byref(ctypes.c_uint32())
     assert library.call("tkx_token_id", library._tkx, b"a", 1, output) == CORRUPT
-
-
-def test_a_prefix_that_leads_nowhere(library: Library) -> None:
-    assert library.open(patched("wordpiece", (b"TRIE", 8, "I", OUTSIDE))) == OK
-    assert library.encode(b"unable")[0] == CORRUPT
-
-
-def test_a_byte_with_an_id_that_does_not_exist(library: Library) -> None:
-    assert library.open(patched("unigram-fallback", (b"BIDS", 4 * ord("x"), "I", 100_000))) == OK
-    assert library.encode(b"x")[0] == CORRUPT
 
 
 def test_unknown_text_stops_the_encoder_without_an_unknown_token(library: Library) -> None:
