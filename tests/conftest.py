@@ -42,9 +42,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Tests run in another folder, because in the root a `python -c` would import the sources
-    instead of the installed package.
-    """
+    """In the root, a `python -c` would import the sources instead of the installed package."""
     if "TOKEXPORT_SHARED" in os.environ:
         os.environ["TOKEXPORT_SHARED"] = str(Path(os.environ["TOKEXPORT_SHARED"]).resolve())
     os.chdir(tmp_path_factory.mktemp("elsewhere"))

@@ -1,6 +1,4 @@
-"""No file, however hostile, makes a call hang, access other memory, or take time quadratic in the
-size of the text.
-"""
+"""No hostile file makes a call hang, access other memory, or take time quadratic in the text."""
 
 import time
 from dataclasses import replace

@@ -37,9 +37,7 @@ sys.meta_path.insert(0, Finder())
 
 @pytest.fixture(autouse=True)
 def signals_not_ignored() -> Iterator[None]:
-    """A shell makes background processes ignore SIGINT, nohup makes them ignore SIGHUP, and their
-    children inherit this.
-    """
+    """Shells make background processes ignore SIGINT, nohup SIGHUP, and children inherit this."""
     handlers: dict[int, Any] = {
         signal.SIGINT: signal.default_int_handler,
         signal.SIGHUP: signal.SIG_DFL,

@@ -1,6 +1,4 @@
-"""python -m tests.conformance FOLDER: see the package. Exit code 0: no differences; 1: differences;
-2: failure.
-"""
+"""python -m tests.conformance FOLDER. Exit code 0: no differences; 1: differences; 2: failure."""
 
 import json
 import shlex

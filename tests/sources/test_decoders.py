@@ -1,6 +1,4 @@
-"""Every decoder of tokenizer.json, and every chain of them that is not refused, produces the text
-of the reference.
-"""
+"""Every decoder, and every chain of them not refused, produces the text of the reference."""
 
 import contextlib
 import random

@@ -63,9 +63,7 @@ def t5(
     endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE,
     first: int | None = None,
 ) -> Path:
-    """The values that convert_hf_to_gguf.py writes for T5. ``first`` is in the name of the padding
-    where that is not its id.
-    """
+    """As convert_hf_to_gguf.py writes T5; ``first``: the number in the name of the padding."""
     source = parse_model(model, "spiece.model")
     tokens = [piece.text.encode() for piece in source.pieces]
     values = {

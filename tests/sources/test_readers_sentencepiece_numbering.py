@@ -1,6 +1,4 @@
-"""Only files beside a SentencePiece model that say that its ids are not those of sentencepiece
-cause a note.
-"""
+"""Only files beside a model that say that its ids are not those of sentencepiece cause a note."""
 
 import json
 from pathlib import Path

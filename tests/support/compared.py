@@ -27,9 +27,7 @@ def merged(letters: str) -> dict[str, Any]:
 
 
 def ids_or_none(encode: Callable[[Any], Any], text: str | bytes) -> list[int] | None:
-    """The ids of the reference, the runtime or the reader of SPEC.md; None if it stops at text that
-    is not in the vocabulary.
-    """
+    """The ids of a library, runtime or reader; None if it stops at text outside the vocabulary."""
     try:
         result = encode(text)
     except TextError:

@@ -193,9 +193,7 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
 
 
 def encoding(seed: int) -> tiktoken.Encoding:
-    """A tiktoken encoding, deterministic for a seed. Its ranks are in any order, and not every
-    token can be reached by merges.
-    """
+    """A tiktoken encoding for a seed: ranks in any order, and tokens that no merges reach."""
     r = random.Random(seed)
     tokens = dict.fromkeys(bytes([byte]) for byte in range(256))
     for _ in range(r.randint(0, 300)):

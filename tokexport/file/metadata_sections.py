@@ -1,6 +1,4 @@
-"""The sections that no id depends on: the roles of ids, the provenance, the self test, the frame of
-the chat template.
-"""
+"""The sections that no id depends on: roles of ids, provenance, self test, frame of a template."""
 
 import json
 from collections.abc import Collection, Sequence

@@ -1,6 +1,4 @@
-"""The keys ``tokenizer.ggml.*`` of longest-match models: WordPiece ("bert") and RWKV's vocabulary
-("rwkv").
-"""
+"""The ``tokenizer.ggml.*`` of longest-match models: WordPiece ("bert") and RWKV's ("rwkv")."""
 
 from collections.abc import Mapping
 from itertools import product

@@ -1,6 +1,4 @@
-"""WordPiece as llama.cpp runs it: words between white space and punctuation, each encoded by the
-longest tokens from its start.
-"""
+"""WordPiece in llama.cpp: words between spaces and punctuation, by the longest tokens in turn."""
 
 import re
 import unicodedata

@@ -1,6 +1,4 @@
-"""The parts of a tokenizer, so that the losses of a target are found by comparing two lists and
-not from memory.
-"""
+"""The parts of a tokenizer: the losses of a target are found by comparing two lists of them."""
 
 from __future__ import annotations
 

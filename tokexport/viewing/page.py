@@ -144,9 +144,7 @@ def _drawn(content: bytes) -> str:
 
 
 def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str, Any]:
-    """What the script shows of a side: its ids, their spans, and all tokens in the trees of
-    merges.
-    """
+    """What the script shows of a side: ids, their spans, and all tokens in the trees of merges."""
     texts, scores = TokenTexts(side.tokenizer), side.tokenizer.scores
     merged, firsts = np.unique(side.merges[:, 2], return_index=True)
     merge_of = dict(zip(merged.tolist(), firsts.tolist(), strict=True))
