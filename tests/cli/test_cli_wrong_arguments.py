@@ -63,6 +63,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("encode FILE a --file b", "Give TEXT or --file, not both"),
         ("encode FILE a --unit byte", "--unit requires --offsets"),
         ("encode FILE --tokns a", "--tokns"),
+        ("bench FILE --seconds inf", "inf is not in the range 0<=x<=3600"),
         ("diff FILE FILE --pattern gpt2", "--pattern is for sources"),
         ("convert FILE --to llm.c -o DIR --reference transformers", "--reference is for sources"),
         ("verify FILE --as qwen3.c --against FILE", "FILE is a tokexport file: leave out --as"),

@@ -23,7 +23,8 @@ RULES = {
     "corpus": {"output", "runtime"},
     "targets": {"conversion", "model", "output", "runtime", "sources", "verification"}
     | {"compiler", "file.layout", "patterns"},
-    "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
+    "training": {"conversion", "corpus", "model", "output", "runtime", "sources"}
+    | {"unicode", "_core"},
     "chat": set(),
     "nanochat": {"conversion", "output", "runtime", "sources", "training"},
     "verification": {"model", "runtime", "sources", "unicode"},

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
 import pytest
 from command_line import Run
@@ -309,6 +310,14 @@ def test_a_changed_file_counts_as_another_file(tmp_path: Path) -> None:
     path.write_text("two text")
     with pytest.raises(TokexportError, match="counts of other files"):
         count_files([path], target, pattern=SMALL)
+
+
+def test_the_threads_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 4}, raising=False)
+    counts, native = WordCounts(SMALL), Mock()
+    monkeypatch.setattr(counts, "native", native)
+    counts.add(["one text"])
+    assert native.add.mock_calls == [call(["one text"], 3)]
 
 
 def test_the_tokenizer_has_the_special_tokens_of_the_counts() -> None:

@@ -18,7 +18,9 @@ DEFAULT_BYTES = 4_000_000
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.option("--text", type=InputPath(), metavar="FILE", help="The text to use.")
-@click.option("--seconds", type=click.FloatRange(0), default=1.0, help="For each measurement.")
+@click.option(
+    "--seconds", type=click.FloatRange(0, 3600), default=1.0, help="For each measurement."
+)
 @json_option
 def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     """Measures how fast a file opens, encodes and decodes.

@@ -126,7 +126,8 @@ def train(
     --counts names a file of `tokexport count` instead. Memory grows only with the distinct words.
     The vocabulary size includes the 256 bytes and the special tokens, which are plain text in the
     texts, or cut them (--split-special). DIR gets tokenizer.bin, tokenizer.json, ranks.tiktoken and
-    merges.tsv, which all produce the same ids.
+    merges.tsv, which all produce the same ids; and ranks.json, tokenizer_config.json and
+    generation_config.json, with the special tokens and their roles.
 
     --bos, --eos, --pad and --stop give special tokens a role: every runtime of tokenizer.bin ends a
     generation at --eos and --stop, and so does transformers.

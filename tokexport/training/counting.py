@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from tokexport.conversion import file_bytes
 from tokexport.corpus.documents import InputFile, Position, lone_surrogate
 from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.model import Provenance
+from tokexport.runtime.tokenizer import thread_count
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.sources.tiktoken.ranks import regular_expression
@@ -21,7 +21,6 @@ from tokexport.sources.tiktoken.ranks import regular_expression
 # The text that is counted together: enough for all threads, and little memory.
 BATCH_CHARACTERS: Final = 1 << 22
 BATCH_TEXTS: Final = 1 << 14
-_MOST_THREADS: Final = 1 << 16
 START: Final = Position()
 
 # A text, or the parts of a text too long for memory.
@@ -117,7 +116,7 @@ class WordCounts:
         """
         for batch in self._batches(texts):
             try:
-                self.native.add(batch, min(num_threads or os.cpu_count() or 1, _MOST_THREADS))
+                self.native.add(batch, thread_count(num_threads))
             except UnicodeEncodeError as error:
                 raise lone_surrogate(error) from None
             progress()
