@@ -3,15 +3,20 @@
 
 #include "pair_table.h"
 
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "large_pages.h"
+#include "rank_order.h"
+
 namespace tokexport {
 
 namespace {
 
 constexpr std::size_t pair_index_header = 16;
 constexpr PairTable::Slot free_slot = ~PairTable::Slot(0);
-
-// A file with a greater rank is not supported: ranks are sorted by counting.
-constexpr std::uint32_t largest_rank = std::uint32_t(1) << 23;
 
 // Whether a byte never occurs in UTF-8.
 bool is_never_in_text(std::size_t byte) { return byte == 0xC0 || byte == 0xC1 || byte > 0xF4; }
@@ -93,60 +98,54 @@ bool PairTable::fill_bytes(const tkx &file) {
     return true;
 }
 
-// Numbers the ids by rank, those without one last, and puts the numbers into a copy of the slots.
+// Numbers the products by rank, those of equal rank by id, and puts the numbers into a copy of the
+// slots, without a branch: neighbouring slots have unrelated products.
 bool PairTable::rank_slots(const tkx &file) {
-    const auto rank_of = [&](std::size_t id) { return load_u32(file.ranks.data + 4 * id); };
-    std::uint32_t largest = 0;
-    for (std::uint32_t id = 0; id < file.id_count; id++)
-        if (rank_of(id) != TKX_NONE) largest = std::max(largest, rank_of(id));
-    if (largest > largest_rank) return false;
-    std::vector<std::uint32_t> counts(std::size_t(largest) + 2, 0);
-    const auto place_of = [&](std::size_t id) { return std::min(rank_of(id), largest + 1); };
-    for (std::uint32_t id = 0; id < file.id_count; id++) counts[place_of(id)]++;
-    std::vector<std::uint32_t> next(counts.size(), 0);
-    for (std::size_t i = 1; i < next.size(); i++) next[i] = next[i - 1] + counts[i - 1];
-    std::vector<std::uint32_t> numbers(file.id_count);
-    ids_.reset(new std::uint32_t[file.id_count]);
+    const std::optional<RankOrder> order = RankOrder::of(file);
+    if (!order) return false;
+    const std::size_t size = file.pair_slots * sizeof(Slot),
+                      all = size + file.id_count * sizeof(std::uint32_t);
+    ranked_.reset(allocate(all));
+    if (!ranked_) throw std::bad_alloc();
+    use_large_pages(ranked_.get(), all);
+    auto *const slots = static_cast<Slot *>(ranked_.get());
+    auto *const ids = reinterpret_cast<std::uint32_t *>(slots + file.pair_slots);
+    std::vector<std::uint32_t> numbers(file.id_count + std::size_t(1), no_id);
+    std::fill_n(ids, file.id_count, no_id);
     for (std::uint32_t id = 0; id < file.id_count; id++) {
-        numbers[id] = next[place_of(id)]++;
-        ids_[numbers[id]] = id;
+        if (!order->has_rank(id)) continue;  // not a product
+        numbers[id] = order->number_of(id);
+        ids[numbers[id]] = id;
     }
-    const Slot *given = slots_;
-    ranked_slots_.reset(new Slot[file.pair_slots]);
-    slots_ = ranked_slots_.get();
+    bool is_damaged = false;
     for (std::size_t i = 0; i < file.pair_slots; i++) {
-        const std::uint32_t product = given[i] & no_id;
-        if (product >= file.id_count && given[i] != free_slot) return false;
-        // An id without a rank is not a product.
-        const bool is_pair = given[i] != free_slot && rank_of(product) != TKX_NONE;
-        ranked_slots_[i] = is_pair ? (given[i] & ~Slot(no_id)) | numbers[product] : free_slot;
+        const std::uint32_t product = static_cast<std::uint32_t>(slots_[i] & no_id),
+                            number = numbers[std::min(product, file.id_count)];
+        is_damaged |= (product >= file.id_count) & (slots_[i] != free_slot);
+        slots[i] = number == no_id ? free_slot : (slots_[i] & ~Slot(no_id)) | number;
     }
-    counts.back() = 0;
-    const bool has_ties = std::any_of(counts.begin(), counts.end(), [](auto n) { return n > 1; });
-    return !has_ties || find_tied_symbol(file, counts);
+    slots_ = slots;
+    ids_ = ids;
+    return !is_damaged && (!order->has_ties() || find_tied_symbol(file, *order));
 }
 
 // Finds the one symbol whose runs are the products with equal ranks; false if there is no such
-// symbol. `counts`: how many products have each rank.
-bool PairTable::find_tied_symbol(const tkx &file, const std::vector<std::uint32_t> &counts) {
-    const auto rank_of = [&](std::size_t id) { return load_u32(file.ranks.data + 4 * id); };
-    const auto is_tied = [&](std::size_t id) {
-        return rank_of(id) != TKX_NONE && counts[rank_of(id)] > 1;
-    };
+// symbol.
+bool PairTable::find_tied_symbol(const tkx &file, const RankOrder &order) {
     for (std::size_t i = 0; i < file.pair_slots; i++) {
-        if (slots_[i] == free_slot || !is_tied(ids_[slots_[i] & no_id])) continue;
+        if (slots_[i] == free_slot || !order.is_tied(ids_[slots_[i] & no_id])) continue;
         for (const std::uint32_t part : {static_cast<std::uint32_t>(slots_[i] >> 42),
                                          static_cast<std::uint32_t>(slots_[i] >> 21 & no_id)}) {
             if (part >= file.id_count) return false;
-            if (is_tied(part)) continue;
-            if (rank_of(part) != TKX_NONE || (tied_symbol_ != no_id && tied_symbol_ != part))
+            if (order.is_tied(part)) continue;
+            if (order.has_rank(part) || (tied_symbol_ != no_id && tied_symbol_ != part))
                 return false;
             tied_symbol_ = part;
         }
     }
     tied_ranks_.reset(new std::uint32_t[file.id_count]);
-    for (std::uint32_t number = 0; number < file.id_count; number++)
-        tied_ranks_[number] = rank_of(ids_[number]);
+    for (std::uint32_t number = 0; number < file.id_count && ids_[number] != no_id; number++)
+        tied_ranks_[number] = order.rank_of(ids_[number]);
     return true;
 }
 

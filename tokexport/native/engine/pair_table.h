@@ -8,13 +8,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 #include "tokexport.h"
 
 namespace tokexport {
+
+class RankOrder;
 
 // Reads PIDX (SPEC.md 2.5) in place. A separate table that needs fewer multiplications per lookup
 // was larger than the file's: words whose data was all in L2 took 104 ns instead of 130 to merge,
@@ -96,16 +98,17 @@ private:
 
     bool fill_bytes(const tkx &file);
     bool rank_slots(const tkx &file);
-    bool find_tied_symbol(const tkx &file, const std::vector<std::uint32_t> &counts);
+    bool find_tied_symbol(const tkx &file, const RankOrder &order);
 
     const Slot *slots_ = nullptr;
     const std::uint8_t *rows_ = nullptr, *displacements_ = nullptr;
     std::uint64_t bucket_count_ = 0;
     std::uint32_t row_shift_ = 0, last_row_ = 0;
     std::array<std::uint32_t, 256> byte_ids_{};
-    bool lacks_bytes_ = false;              // some byte that a text may have has no id
-    std::unique_ptr<Slot[]> ranked_slots_;  // with RANK
-    std::unique_ptr<std::uint32_t[]> ids_;  // of products, with RANK
+    bool lacks_bytes_ = false;  // some byte that a text may have has no id
+    // With RANK: the slots, and the ids of products.
+    std::unique_ptr<void, decltype(&std::free)> ranked_{nullptr, &std::free};
+    const std::uint32_t *ids_ = nullptr;
     std::uint32_t tied_symbol_ = no_id;
     std::unique_ptr<std::uint32_t[]> tied_ranks_;  // of products, if some ranks are equal
     std::unique_ptr<std::int32_t[]> byte_pair_keys_;

@@ -34,7 +34,7 @@ struct PairVectors {
     // PairTable::id_of.
     AVX512 static __m512i ids(const PairTable &pairs, __m512i products, __mmask16 lanes) {
         if (!pairs.ids_) return products;
-        return _mm512_mask_i32gather_epi32(products, lanes, products, pairs.ids_.get(), 4);
+        return _mm512_mask_i32gather_epi32(products, lanes, products, pairs.ids_, 4);
     }
 
 private:
