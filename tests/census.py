@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import regex_patterns
 
 import tokexport
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import SplitProgram, fancy, oniguruma, tree
 from tokexport.sources.gguf.patterns import ORIGINALS

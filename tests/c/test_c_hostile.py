@@ -9,7 +9,7 @@ import pytest
 from c_harness import COMPILERS, NEEDS_COMPILER, SANITIZED, Builder, Library, run
 from repository import SLOW
 
-from tokexport.compiler.compile_split import compile_split, program_table
+from tokexport.compiler.splits.compile_split import compile_split, program_table
 from tokexport.file.layout import SplitsHeader, Stage, Tag
 from tokexport.file.text_sections import program_stage
 from tokexport.model import Split

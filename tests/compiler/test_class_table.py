@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tokexport.compiler.class_table import class_table
+from tokexport.compiler.splits.class_table import class_table
 from tokexport.file.pack import levels
 from tokexport.unicode import CODE_POINTS
 

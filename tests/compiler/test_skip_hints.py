@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unicode_tables.charsmap import charsmap_of
 
-from tokexport.compiler.compile_split import compile_split
-from tokexport.compiler.skip_hints import leads_of, leads_without_match, with_plain_classes
+from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.compiler.splits.skip_hints import leads_of, leads_without_match, with_plain_classes
 from tokexport.model import Split
 from tokexport.normalization.charsmap import read_charsmap
 from tokexport.normalization.graphemes import grapheme_program

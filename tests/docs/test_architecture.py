@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tokexport.compiler.compile_split import compile_split
 from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import BytePairModel, Split
 from tokexport.patterns import MATCH_ENDS
 

@@ -10,7 +10,7 @@ from regex_oracle import Oniguruma, assert_pieces_after_byte_level, random_texts
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import called
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Dialect, Split
 from tokexport.patterns import MATCH_ENDS, SplitProgram, fancy, oniguruma
 from tokexport.patterns.tree import Characters, Node, nodes_of

@@ -4,7 +4,7 @@ import pytest
 from regex_oracle import Oniguruma, engine_matched, matches, strings
 from tokenizers import Regex, normalizers
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 from tokexport.patterns import oniguruma, tree

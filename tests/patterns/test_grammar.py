@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from regex_oracle import Oniguruma, engine_matched, matches, spans_of, strings
 from repository import SLOW
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 

@@ -16,7 +16,7 @@ from regex_oracle import (
 from regex_patterns import UNBOUNDED_LOOK_AHEAD
 from repository import SLOW
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Split
 
 TEXTS = 2000 if SLOW else 100

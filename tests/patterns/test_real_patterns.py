@@ -16,7 +16,7 @@ from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import SLOW
 from tokenizers import pre_tokenizers
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import CharacterTest, Dialect, Split
 
 TEXTS = 5000 if SLOW else 80

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Replace, Split
 from tokexport.normalization.normalize import compile_replace

@@ -13,7 +13,7 @@ from regex_oracle import (
 from regex_patterns import TRINITY
 from repository import SLOW
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Split
 
 TEXTS = 3_000 if SLOW else 300

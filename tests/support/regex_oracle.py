@@ -7,7 +7,7 @@ import numpy as np
 import tiktoken
 from tokenizers import Regex, pre_tokenizers
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Dialect, Split
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 

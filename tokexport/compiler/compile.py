@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import give_back_memory
-from tokexport.compiler.class_table import space_and_word_classes
-from tokexport.compiler.compile_split import compile_split, program_table
 from tokexport.compiler.cuts import ASCII, safe_cuts
 from tokexport.compiler.decoder.edits import decoder_table
 from tokexport.compiler.decoder.forms import stored_forms
@@ -23,6 +21,8 @@ from tokexport.compiler.passes.check_insertions import check_insertions
 from tokexport.compiler.passes.dead_splits import without_dead_splits
 from tokexport.compiler.passes.swap_space_marker import swap_space_marker
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
+from tokexport.compiler.splits.class_table import space_and_word_classes
+from tokexport.compiler.splits.compile_split import compile_split, program_table
 from tokexport.compiler.tables import (
     AddedTables,
     BytePairTables,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tokexport.compiler.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Behavior, Split
 from tokexport.patterns import MATCH_ENDS

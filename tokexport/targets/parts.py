@@ -8,8 +8,8 @@ from enum import Enum
 from itertools import groupby
 from typing import Any
 
-from tokexport.compiler.compile_split import compile_split
 from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.model import (
     AddedToken,

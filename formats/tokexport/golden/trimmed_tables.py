@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from tokexport_reader.tables import Levels
 
-from tokexport.compiler.class_table import class_table
+from tokexport.compiler.splits.class_table import class_table
 from tokexport.file.layout import (
     AddedClassesHeader,
     FormHeader,

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import give_back_memory
-from tokexport.compiler.class_table import class_table
 from tokexport.compiler.hashing import build_index, hash_contents, hash_pairs
 from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols
+from tokexport.compiler.splits.class_table import class_table
 from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex, numbers_of
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Tokens, Vocabulary

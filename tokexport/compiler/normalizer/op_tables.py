@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tokexport.compiler.class_table import class_table
-from tokexport.compiler.compile_split import program_table
 from tokexport.compiler.normalizer import rewriting
 from tokexport.compiler.normalizer.growth import growths
-from tokexport.compiler.skip_hints import leads_of
+from tokexport.compiler.splits.class_table import class_table
+from tokexport.compiler.splits.compile_split import program_table
+from tokexport.compiler.splits.skip_hints import leads_of
 from tokexport.compiler.tables import CharsmapTable, FormTable, MapTable, OpTable
 from tokexport.compiler.tries.byte_trie import build_trie
 from tokexport.errors import UnsupportedError

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokexport._core import give_back_memory
-from tokexport.compiler.skip_hints import with_plain_classes
+from tokexport.compiler.splits.skip_hints import with_plain_classes
 from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_MAPPED
 from tokexport.model import (

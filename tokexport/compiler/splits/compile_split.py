@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
-from tokexport.compiler.class_table import class_table
-from tokexport.compiler.skip_hints import leads_without_match
+from tokexport.compiler.splits.class_table import class_table
+from tokexport.compiler.splits.skip_hints import leads_without_match
 from tokexport.compiler.tables import ProgramTable
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.model.byte_alphabet import CHARACTERS

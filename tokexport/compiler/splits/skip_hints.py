@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.class_table import SURROGATES
+from tokexport.compiler.splits.class_table import SURROGATES
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 from tokexport.unicode.store import CODE_POINTS, Intervals
 
@@ -23,7 +23,7 @@ def leads_without_match(program: SplitProgram) -> int:
     No bit is set where the character alone does not decide: for a program over bytes or labels, one
     whose matches may be empty, or one that depends on what precedes.
 
-    >>> from tokexport.compiler.compile_split import compile_split
+    >>> from tokexport.compiler.splits.compile_split import compile_split
     >>> from tokexport.model import Split
     >>> hex(leads_without_match(compile_split(Split("[\u4e00-\u9fa5]"))))  # E4 to E9
     '0xfffffc0fffffffff'
