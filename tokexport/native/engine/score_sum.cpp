@@ -57,6 +57,15 @@ void ScoreSum::add_unknown(float &sum, std::uint32_t characters) const {
     for (; characters; characters--) sum = static_cast<float>(static_cast<double>(sum) + unknown_);
 }
 
+// Adds ids with which the sum does not pass the limit.
+void ScoreSum::add_all(const UnknownTexts &unknown, float &sum, const std::uint32_t *ids,
+                       const std::uint32_t *end) const {
+    for (; ids < end; ids++) {
+        if (unknown.has(*ids)) add_unknown(sum, unknown.characters(*ids));
+        else sum += score(*ids);
+    }
+}
+
 int ScoreSum::add(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
                   const std::uint32_t *ids, std::size_t count) const {
     const std::uint32_t *const end = ids + count;
@@ -78,10 +87,8 @@ int ScoreSum::add(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
             return TKX_OK;
         }
         while (p > ids && !begins_word(*p)) p--;
-        for (; ids < p; ids++) {
-            if (unknown.has(*ids)) add_unknown(sum, unknown.characters(*ids));
-            else sum += score(*ids);
-        }
+        add_all(unknown, sum, ids, p);
+        ids = p;
         do ids = add_word(ctx, unknown, sum, ids, end, code);
         while (ids < end && std::abs(sum) > near_limit_ && code == TKX_OK);
     }
@@ -93,7 +100,7 @@ const std::uint32_t *ScoreSum::add_word(tkx_context *ctx, const UnknownTexts &un
                                         const std::uint32_t *ids, const std::uint32_t *end,
                                         int &code) const {
     std::string text;
-    const std::uint32_t *first = ids;
+    const std::uint32_t *const first = ids;
     do {
         const std::uint8_t *bytes;
         std::size_t size;
@@ -106,10 +113,7 @@ const std::uint32_t *ScoreSum::add_word(tkx_context *ctx, const UnknownTexts &un
         text.append(reinterpret_cast<const char *>(bytes), size);
     } while (++ids < end && !begins_word(*ids));
     if (std::abs(sum) + static_cast<float>(text.size()) * largest_ <= limit) {
-        for (; first < ids; first++) {
-            if (unknown.has(*first)) add_unknown(sum, unknown.characters(*first));
-            else sum += score(*first);
-        }
+        add_all(unknown, sum, first, ids);
         return ids;
     }
     *tkx_bulk_sum(ctx) = sum;

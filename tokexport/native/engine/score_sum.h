@@ -36,6 +36,8 @@ private:
                                   const std::uint32_t *ids, const std::uint32_t *end,
                                   int &code) const;
     void add_unknown(float &sum, std::uint32_t characters) const;
+    void add_all(const UnknownTexts &unknown, float &sum, const std::uint32_t *ids,
+                 const std::uint32_t *end) const;
 
     const tkx &file_;
     double unknown_ = 0;    // the score of an unknown character
