@@ -12,7 +12,7 @@
 
 #include <sys/mman.h>
 
-#include "engine/splitter.h"
+#include "engine/split/splitter.h"
 
 namespace {
 

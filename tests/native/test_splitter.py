@@ -251,12 +251,13 @@ def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
     if not (shutil.which(compiler) and shutil.which(emulator)):
         pytest.skip(f"{compiler} or {emulator} is not installed")
     target, bridge = (tmp_path_factory.mktemp("neon") / name for name in ("splits", "bridge.o"))
-    engine, native = ROOT / "tokexport" / "native" / "engine", f"-I{ROOT}/tokexport/native"
-    compile_c("aarch64-linux-gnu-gcc", [engine / "bridge.c"], bridge, "-c", "-DTKX_BULK", native)
-    sources = [Path(__file__).with_name("splits.cpp"), *sorted(engine.glob("*.cpp")), bridge]
-    sources.append(engine.parent / "large_pages.cpp")
+    native = ROOT / "tokexport" / "native"
+    core, include = native / "engine" / "bridge" / "bridge.c", f"-I{native}"
+    compile_c("aarch64-linux-gnu-gcc", [core], bridge, "-c", "-DTKX_BULK", include)
+    sources = [Path(__file__).with_name("splits.cpp"), *sorted((native / "engine").rglob("*.cpp"))]
+    sources += [native / "memory" / "large_pages.cpp", bridge]
     flags = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-static"]
-    folders = [f"-I{RUNTIME}", native]
+    folders = [f"-I{RUNTIME}", include]
     run([compiler, *flags, *folders, "-DTKX_BULK", *sources, "-o", target])
     return [emulator, target]
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include "merge_symbols.h"
-#include "split_words.h"
+#include "eight_bytes.h"
+#include "engine/merges/merge_symbols.h"
 
 namespace tokexport {
 

@@ -9,12 +9,12 @@
 #include <cstdlib>
 #include <memory>
 
-#include "bridge.h"
-#include "character_table.h"
 #include "engine.h"
-#include "pair_table.h"
-#include "short_merges.h"
-#include "word_cache.h"
+#include "engine/bridge/bridge.h"
+#include "engine/merges/character_table.h"
+#include "engine/merges/pair_table.h"
+#include "engine/merges/short_merges.h"
+#include "engine/words/word_cache.h"
 
 namespace tokexport {
 

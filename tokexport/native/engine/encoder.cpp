@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include "run_merges.h"
-#include "split_words.h"
+#include "eight_bytes.h"
+#include "engine/merges/run_merges.h"
 
 namespace tokexport {
 

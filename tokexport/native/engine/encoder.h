@@ -9,14 +9,14 @@
 #include <cstdint>
 #include <memory>
 
-#include "bridge.h"
 #include "character_words.h"
 #include "engine.h"
+#include "engine/bridge/bridge.h"
+#include "engine/merges/short_merges.h"
+#include "engine/split/splitter.h"
+#include "engine/words/word_block.h"
+#include "engine/words/word_cache.h"
 #include "passage_cache.h"
-#include "short_merges.h"
-#include "splitter.h"
-#include "word_block.h"
-#include "word_cache.h"
 
 namespace tokexport {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "eight_bytes.h"
 #include "encoder.h"
-#include "merge_symbols.h"
-#include "run_merges.h"
-#include "split_words.h"
+#include "engine/merges/merge_symbols.h"
+#include "engine/merges/run_merges.h"
 
 namespace tokexport {
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "bridge.h"
+#include "engine/bridge/bridge.h"
 
 namespace tokexport {
 

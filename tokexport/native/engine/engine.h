@@ -8,17 +8,17 @@
 #include <mutex>
 #include <utility>
 
-#include "character_symbols.h"
-#include "character_table.h"
-#include "crossing_splitter.h"
-#include "pair_table.h"
+#include "engine/merges/character_symbols.h"
+#include "engine/merges/character_table.h"
+#include "engine/merges/pair_table.h"
+#include "engine/merges/short_merges.h"
+#include "engine/split/crossing_splitter.h"
+#include "engine/split/splitter.h"
+#include "engine/split/word_stages.h"
+#include "engine/words/token_words.h"
+#include "engine/words/word_block.h"
 #include "score_sum.h"
-#include "short_merges.h"
-#include "splitter.h"
-#include "token_words.h"
 #include "tokexport.h"
-#include "word_block.h"
-#include "word_stages.h"
 
 namespace tokexport {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "word_cache.h"
+#include "engine/words/word_cache.h"
 
 namespace tokexport {
 

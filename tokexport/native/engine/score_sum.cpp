@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "bridge.h"
+#include "engine/bridge/bridge.h"
 
 namespace tokexport {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/words/word_cache.h"
 #include "tokexport.h"
-#include "word_cache.h"
 
 namespace tokexport {
 

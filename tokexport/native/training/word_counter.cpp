@@ -11,8 +11,8 @@
 #include <system_error>
 #include <thread>
 
-#include "failure.h"
-#include "training/pair_merger.h"
+#include "pair_merger.h"
+#include "python/failure.h"
 
 namespace nb = nanobind;
 

@@ -11,10 +11,10 @@
 
 #include <nanobind/nanobind.h>
 
-#include "arrays.h"
-#include "core.h"
-#include "engine/splitter.h"
-#include "training/word_map.h"
+#include "engine/split/splitter.h"
+#include "python/arrays.h"
+#include "runtime/core.h"
+#include "word_map.h"
 
 namespace tokexport {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/word_cache.h"
+#include "engine/words/word_cache.h"
 
 namespace tokexport {
 
