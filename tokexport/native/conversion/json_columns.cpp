@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "python/arrays.h"
-#include "runtime/core.h"
+#include "python/held_bytes.h"
 
 namespace nb = nanobind;
 

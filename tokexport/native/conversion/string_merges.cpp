@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "json_columns.h"
-#include "runtime/core.h"
+#include "python/held_bytes.h"
 
 namespace nb = nanobind;
 

@@ -10,7 +10,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "runtime/workspace.h"
+#include "memory/buffer.h"
 
 namespace tokexport {
 

@@ -9,7 +9,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "runtime/workspace.h"
+#include "memory/buffer.h"
 
 namespace tokexport {
 

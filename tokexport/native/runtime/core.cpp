@@ -54,10 +54,6 @@ Text bytes_of(nb::handle data) {
         {PyBytes_AS_STRING(data.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))}};
 }
 
-HeldBytes::HeldBytes(nb::handle source) {
-    if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE) != 0) fail_python();
-}
-
 Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_bulk_from,
            unsigned width)
     : name_(std::move(name)),

@@ -18,6 +18,7 @@
 
 #include "engine/bridge/added_starts.h"
 #include "engine/bridge/stable_characters.h"
+#include "python/held_bytes.h"
 #include "python/object_table.h"
 #include "python/python_ids.h"
 #include "python/truth.h"
@@ -61,21 +62,6 @@ Text bytes_of(nanobind::handle data);
 // The contents of a str: UTF-8 or characters. `data` is null if Python has to make the UTF-8.
 // Raises TypeError if the object is not a str.
 SourceText source_of(nanobind::handle text);
-
-// The bytes of a Python object, which do not move as long as this object lives.
-class HeldBytes {
-public:
-    explicit HeldBytes(nanobind::handle source);
-    HeldBytes(const HeldBytes &) = delete;
-    HeldBytes &operator=(const HeldBytes &) = delete;
-    ~HeldBytes() { PyBuffer_Release(&view_); }
-    const void *data() const { return view_.buf; }
-    std::size_t size() const { return static_cast<std::size_t>(view_.len); }
-    std::string_view text() const { return {static_cast<const char *>(view_.buf), size()}; }
-
-private:
-    Py_buffer view_{};
-};
 
 // An estimate of the ids of a text. A text seldom has more ids than bytes, and a long one seldom
 // more than half as many.

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "workspace.h"
+#include "memory/buffer.h"
 
 namespace tokexport {
 

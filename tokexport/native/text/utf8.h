@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "runtime/workspace.h"
+#include "memory/buffer.h"
 
 namespace tokexport {
 
