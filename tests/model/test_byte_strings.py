@@ -110,7 +110,7 @@ def test_suffixes_are_the_strings_that_they_were_made_of(
     suffixes = Suffixes.of(ByteStrings.of(ends), whole)
     assert isinstance(suffixes, Suffixes)
     places = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
-    assert [suffixes[place] for place in range(len(strings))] == ends
+    assert [suffixes[place] for place in range(len(strings))] == [*suffixes] == ends
     assert [*suffixes.take(np.array(places, np.int64))] == [ends[place] for place in places]
     others = [place for place, text in enumerate(strings) if text != ends[place]]
     assert suffixes.indices_of_others(whole).tolist() == others

@@ -212,6 +212,9 @@ class Suffixes:
     def __getitem__(self, index: int) -> bytes:
         return self.whole[index][self.skipped[index] :]
 
+    def __iter__(self) -> Iterator[bytes]:
+        return map(lambda string, skipped: string[skipped:], self.whole, self.skipped.tolist())
+
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary(Mapping[bytes, int]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, overload
 
@@ -86,19 +86,37 @@ class Tokens(Sequence[Token | None]):
     def __getitem__(self, index: int | slice) -> Token | Sequence[Token | None] | None:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        content, first, last = self.contents[index], self.firsts[index], self.lasts[index]
-        if self.is_hole[index]:
-            return None
-        return Token(
-            content,
-            KINDS[self.kinds[index]],
-            bool(self.special[index]),
-            None if first == content else first,
-            None if last == content else last,
-            bool(self.fallback[index]),
-        )
+        flags = self.is_hole[index], self.kinds[index], self.special[index], self.fallback[index]
+        return _token(self.contents[index], self.firsts[index], self.lasts[index], *flags)
+
+    def __iter__(self) -> Iterator[Token | None]:
+        # As Python's own objects: reading each column at each index takes five times as long.
+        flags = self.is_hole, self.kinds, self.special, self.fallback
+        columns = (column.tolist() for column in flags)
+        return map(_token, self.contents, self.firsts, self.lasts, *columns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _token(
+    content: bytes,
+    first: bytes,
+    last: bytes,
+    is_hole: bool,
+    kind: int,
+    special: bool,
+    fallback: bool,
+) -> Token | None:
+    if is_hole:
+        return None
+    return Token(
+        content,
+        KINDS[kind],
+        bool(special),
+        None if first == content else first,
+        None if last == content else last,
+        bool(fallback),
+    )

@@ -108,6 +108,7 @@ def of_model(
 ) -> Material:
     """The material of a model, and of the pieces that it was read from."""
     model = prepared(source)
+    model = replace(model, tokens=tuple(model.tokens))  # they are read many times below
     inner = model.model
     if pieces is None:
         pieces = pieces_of_model(name, model)
