@@ -23,6 +23,16 @@ IDS = {
     "<user>the tide": [287, 280, 260, 270],
     "a<user>  the\n": [272, 287, 285, 280, 260, 13],
 }
+# The same with U+2581, control tokens and a space before each text, in `verify --as gguf` only: the
+# library gives other ids.
+RUNTIME_IDS = {
+    (False, "the\u2581\u2581tide"): [280, 260, 271, 270],
+    (False, "\u2581 \u2581the  \u2581"): [271, 271, 261, 285, 271],
+    (False, "the<user> the</s>  the"): [280, 260, 287, 261, 2, 285, 280, 260],
+    (True, "<user><user>the"): [287, 287, 261],
+    (True, "the<user> the</s>  the"): [261, 287, 271, 261, 2, 285, 261],
+    (True, "\u2581\u2581\u2581"): [271, 271, 271, 271],
+}
 # The same for the golden pieces, with tokens that are found because the program asks for it.
 CONTROL_IDS = {
     "the</s> ferry": [261, 2, 271, 267],
@@ -32,11 +42,11 @@ CONTROL_IDS = {
 }
 
 
-def with_spaces(folder: Path) -> Path:
+def with_spaces(folder: Path, *, prefix: bool = False) -> Path:
     """Pieces with user-defined runs of spaces, as Gemma has them."""
     golden: proto.SentencePieceModel = GOLDEN.piece_model()
     pieces = [proto.Piece(text, 0.0, proto.PieceType.USER_DEFINED) for text in SPACES]
-    spec = proto.NormalizerSpec(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    spec = proto.NormalizerSpec(add_dummy_prefix=prefix, remove_extra_whitespaces=False)
     model = replace(golden, pieces=(*golden.pieces, *pieces), normalizer=spec)
     path = folder / "tokenizer.model"
     path.write_bytes(proto.serialize(model))
@@ -58,6 +68,16 @@ def test_user_defined_pieces_have_spaces_and_the_ids_of_llamacpp(tmp_path: Path)
     original, read_back = reference_for(source), converted(target)
     for text, ids in IDS.items():
         assert original.encode(text, False) == ids == list(read_back.encode(text))
+
+
+@pytest.mark.parametrize("prefix", [False, True])
+def test_user_defined_pieces_are_found_as_llamacpp_does(prefix: bool, tmp_path: Path) -> None:
+    write_target(with_spaces(tmp_path, prefix=prefix), "gguf", tmp_path / "it.gguf")
+    runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
+    cases = {text: ids for (has_prefix, text), ids in RUNTIME_IDS.items() if has_prefix == prefix}
+    for text, ids in (({} if prefix else IDS) | cases).items():
+        assert runtime.encode(text) == ids
+        assert runtime.decode(ids).count(b"<user>") == text.count("<user>")
 
 
 def test_pieces_around_control_tokens_have_the_ids_of_llamacpp(tmp_path: Path) -> None:

@@ -121,8 +121,8 @@ def test_gguf_refuses_pieces_at_which_llamacpp_stops(tmp_path: Path) -> None:
         write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
 
 
-def test_the_runtime_of_llamacpp_refuses_user_defined_pieces(tmp_path: Path) -> None:
-    model = GOLDEN.piece_model()
+def test_the_runtime_of_llamacpp_refuses_user_defined_pieces_of_unigram(tmp_path: Path) -> None:
+    model = replace(GOLDEN.piece_model(), algorithm=proto.Algorithm.UNIGRAM)
     pieces = (*model.pieces, proto.Piece("<user>", 0.0, proto.PieceType.USER_DEFINED))
     (tmp_path / "tokenizer.model").write_bytes(proto.serialize(replace(model, pieces=pieces)))
     write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")

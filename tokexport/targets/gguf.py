@@ -272,27 +272,35 @@ def _parse(path: Path) -> GgufTokenizer:
 class _AddedRuntime(LibraryRuntime):
     """The library of the original between added tokens, which are found as llama.cpp does."""
 
-    def __init__(self, file: GgufTokenizer, library: ReferenceTokenizer) -> None:
+    def __init__(
+        self,
+        file: GgufTokenizer,
+        library: ReferenceTokenizer,
+        between: ReferenceTokenizer | None = None,
+    ) -> None:
+        """``between`` encodes instead of ``library`` if that finds added tokens, too."""
         super().__init__(library)
+        self._between = LibraryRuntime(between or library)
         self._groups = added_tokens(file)
         self._ids = {token: id for id, token in enumerate(file.tokens)}
 
     def encode(self, text: str) -> list[int]:
-        return encode_between(self._groups, self._ids, super().encode, text)
+        return encode_between(self._groups, self._ids, self._between.encode, text)
 
 
 def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     """What llama.cpp does, run by the original's library: it has no normalizer for "gpt2", and
     keeps all spaces for "llama", whatever the file says, and finds the longest added tokens first.
 
-    TokexportError for user-defined pieces, and for a splitter that differs from the original's.
+    TokexportError for user-defined pieces of Unigram, and for a splitter that differs from the
+    original's.
     """
     parsed = _parse(path)
     differs = differences(parsed)
-    for part in differs.keys() & {Part.PRE_TOKENIZER, Part.MODEL}:
-        raise TokexportError(
-            f"{path}: {differs[part]}, and this is not done here", "compare with llama.cpp itself"
-        )
+    for part in (Part.PRE_TOKENIZER, *([Part.MODEL] if parsed.model == "t5" else ())):
+        if part in differs:
+            problem = f"{path}: {differs[part]}, and this is not done here"
+            raise TokexportError(problem, "compare with llama.cpp itself")
     parsed = replace(parsed, types=loaded_types(parsed))
     if parsed.model == "gpt2":
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
@@ -313,7 +321,17 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     if parsed.model == "llama":
         kept = replace(pieces.normalizer, remove_extra_whitespaces=False)
         pieces = replace(pieces, normalizer=kept)
-    return _AddedRuntime(parsed, SentencePieceReference.from_bytes(serialize(pieces), path))
+    # A control piece is in no text and no merge makes it, nor do those of llama.cpp between
+    # user-defined pieces make one.
+    others = tuple(
+        replace(one, type=PieceType.CONTROL) if one.type is PieceType.USER_DEFINED else one
+        for one in pieces.pieces
+    )
+    library, between = (
+        SentencePieceReference.from_bytes(serialize(model), path)
+        for model in (pieces, replace(pieces, pieces=others))
+    )
+    return _AddedRuntime(parsed, library, between)
 
 
 GGUF: Final = Target(
