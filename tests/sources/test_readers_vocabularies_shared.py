@@ -1,6 +1,7 @@
 """Real GGUF, tekken, CLIP and rank files are equivalent to the tokenizer.json of their model."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,11 @@ def texts(shared: Path) -> list[str]:
     return stress_strings(shared)[:: 1 if SLOW else 9]
 
 
-def same_ids(shared: Path, one: str, other: str) -> None:
+def same_ids(
+    shared: Path, one: str, other: str, modes: Sequence[Mode] = (Mode.TEXT, Mode.IDS)
+) -> None:
     ours, theirs = (reference_for(shared / "tokenizers" / name) for name in (one, other))
-    for mode in (Mode.TEXT, Mode.IDS):
+    for mode in modes:
         assert ours.encode_batch(texts(shared), mode) == theirs.encode_batch(texts(shared), mode)
 
 
@@ -54,8 +57,11 @@ def test_a_gguf_equals_its_tokenizer_json(name: str, shared: Path) -> None:
     assert one == other
 
 
-def test_a_llama_gguf_equals_its_sentencepiece_model(shared: Path) -> None:
-    same_ids(shared, "gguf/ggml-vocab-llama-spm.gguf", "llama2/tokenizer.model")
+def test_a_llama_gguf_equals_its_originals(shared: Path) -> None:
+    path = "gguf/ggml-vocab-llama-spm.gguf"
+    same_ids(shared, path, "llama2/tokenizer.model", [Mode.TEXT])
+    same_ids(shared, path, "llama2/tokenizer.json")
+    same_ids(shared, "gguf/ggml-vocab-phi-3.gguf", "phi-3/tokenizer.json", [Mode.IDS])
 
 
 def test_tekken_equals_the_tokenizer_json_of_nemo(shared: Path) -> None:

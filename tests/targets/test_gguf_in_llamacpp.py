@@ -88,6 +88,31 @@ def test_pieces_around_control_tokens_have_the_ids_of_llamacpp(tmp_path: Path) -
         assert runtime.encode(text) == ids
 
 
+def test_a_gguf_of_pieces_has_the_special_tokens_of_llamacpp(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(GOLDEN.piece_model()))
+    write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "it.gguf")
+    tokenizer, reference = converted(tmp_path / "it.gguf"), reference_for(tmp_path / "it.gguf")
+    for text, ids in CONTROL_IDS.items():
+        assert tokenizer.encode(text, allowed_special="all") == ids == reference.encode(text, True)
+        assert "</s>" not in text or tokenizer.encode(text) != ids
+    ids = CONTROL_IDS["the</s> ferry"]
+    assert tokenizer.decode(ids) == reference.decode_batch([ids], False)[0] == "the</s>  ferry"
+    assert tokenizer.decode(ids, skip_special_tokens=True) == "the  ferry"
+
+
+def test_a_gguf_of_pieces_with_a_space_before_texts_has_the_tokens_of_llamacpp(
+    tmp_path: Path,
+) -> None:
+    source, target = with_spaces(tmp_path, prefix=True), tmp_path / "it.gguf"
+    write_target(source, "gguf", target)
+    tokenizer, reference = converted(target), reference_for(target)
+    for (prefix, text), ids in RUNTIME_IDS.items():
+        if prefix:
+            assert tokenizer.encode(text, allowed_special="all") == ids
+            assert reference.encode(text, True) == ids
+    assert reference_for(source).encode("<user><user>the", False) != [287, 287, 261]
+
+
 def test_no_text_contains_the_first_token_of_rwkv(tmp_path: Path) -> None:
     lines = "".join(f"{byte + 1} {bytes([byte])!r} 1\n" for byte in range(256))
     (tmp_path / "rwkv_vocab.txt").write_text(lines, encoding="utf-8")

@@ -20,7 +20,12 @@ from tokexport.model import (
 )
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS, Original
-from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
+from tokexport.sources.gguf.read import (
+    gguf_document,
+    gguf_rwkv,
+    gguf_sentencepiece,
+    without_user_defined,
+)
 from tokexport.sources.gguf.source import PREFIXES, GgufTokenizer, parse_gguf
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
@@ -321,15 +326,9 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     if parsed.model == "llama":
         kept = replace(pieces.normalizer, remove_extra_whitespaces=False)
         pieces = replace(pieces, normalizer=kept)
-    # A control piece is in no text and no merge makes it, nor do those of llama.cpp between
-    # user-defined pieces make one.
-    others = tuple(
-        replace(one, type=PieceType.CONTROL) if one.type is PieceType.USER_DEFINED else one
-        for one in pieces.pieces
-    )
     library, between = (
         SentencePieceReference.from_bytes(serialize(model), path)
-        for model in (pieces, replace(pieces, pieces=others))
+        for model in (pieces, without_user_defined(pieces))
     )
     return _AddedRuntime(parsed, library, between)
 

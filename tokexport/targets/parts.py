@@ -166,8 +166,9 @@ def _tokens_and_roles(
 ) -> dict[Part, Any]:
     """The bytes of all tokens, holes, added and special tokens, and the ids with a role."""
     flags = {
-        token.id: (token.single_word, token.lstrip, token.rstrip, token.normalized)
+        token.id: (token.single_word, token.lstrip, token.rstrip, is_normalized)
         for token in added
+        for is_normalized in (token.normalized and not token.verbatim,)
     }
     # That EOS ends a generation is implicit.
     others = (roles.pad, roles.unk, tuple(id for id in roles.stop if id != roles.eos))

@@ -102,7 +102,7 @@ class Target:
 
 def _is_lost(part: Part, own: Parts, found: Parts) -> bool:
     """Whether a part is missing or different; anything that the file adds is no loss."""
-    if part is Part.BYTES:
+    if part in (Part.BYTES, Part.ADDED_TOKENS) and part in own and part in found:
         return not own[part].items() <= found[part].items()
     if part is Part.PRE_TOKENIZER and isinstance(own.get(part), tuple) and part in found:
         return not are_equivalent(own[part], found[part])

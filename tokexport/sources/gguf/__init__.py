@@ -49,10 +49,18 @@ def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
 
         reference = RwkvReference(found)
     else:
+        from tokexport.sources.gguf.read import added_pieces, without_user_defined
+        from tokexport.sources.gguf.reference import PiecesReference
         from tokexport.sources.sentencepiece.proto import serialize
         from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
-        reference = SentencePieceReference.from_bytes(serialize(found), source.path)
+        added = added_pieces(content)
+        is_found = all(token.special for token in added)  # by the library
+        library, between = (
+            SentencePieceReference.from_bytes(serialize(model), source.path)
+            for model in (found, found if is_found else without_user_defined(found))
+        )
+        reference = PiecesReference(library, between, added)
     reference.reading_note = reading_note(source.name, "vocabulary file")
     return reference
 

@@ -4,13 +4,16 @@ A GGUF holds less than its original, so it is read as the original: a byte-level
 WordPiece vocabulary ("bert") as the tokenizer.json with the same tokens, a SentencePiece vocabulary
 ("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as the vocabulary file. The
 references load the same. Truncation and most flags of added tokens are missing.
+
+Pieces are also tokens of the text itself, as in llama.cpp and in a tokenizer.json of the same
+pieces: see ``added_pieces``.
 """
 
 import re
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.model import ChatTemplates, Provenance, SpecialIds, TokenizerModel
+from tokexport.model import AddedToken, ChatTemplates, Provenance, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf import patterns
 from tokexport.sources.gguf.source import ARCHITECTURE, GgufTokenizer
@@ -61,7 +64,7 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
         # llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5".
         parts = _post_processor(source, source.model == "llama", source.model == "t5", False)
         root = Node(name, "", {"post_processor": parts})
-        model = replace(model, template=read_post_processor(root))
+        model = _with_added(replace(model, template=read_post_processor(root)), source)
     ids = {role: source.number(key) for role, key in _ROLES.items()}
     stops = {number for key in _STOPS if (number := source.number(key)) is not None}
     named = {
@@ -251,6 +254,53 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
             remove_extra_whitespaces=source.flag("remove_extra_whitespaces", unigram),
         ),
     )
+
+
+def added_pieces(source: GgufTokenizer) -> list[AddedToken]:
+    """The pieces of BPE that are found in the text itself, so that the text after one is a text of
+    its own: control pieces where special tokens are ids, and user-defined ones where that makes a
+    difference, because a space is put before each text. Otherwise those are found as in the
+    library, with U+2581 for a space.
+
+    There are none of Unigram: the sum of scores would begin again after each.
+    """
+    special = {PieceType.CONTROL: True, PieceType.UNKNOWN: True}
+    if source.flag("add_space_prefix", True):
+        special[PieceType.USER_DEFINED] = False
+    return [
+        AddedToken(number, source.tokens[number], special=special[kind])
+        for number, kind in enumerate(source.types)
+        if source.model == "llama" and kind in special and not _is_padding(source, number)
+    ]
+
+
+def _with_added(model: TokenizerModel, source: GgufTokenizer) -> TokenizerModel:
+    """With the added pieces. Control pieces decode to what they are in a text."""
+    added = added_pieces(source)
+    found = {token.id: token for token in (*model.added_tokens, *added)}
+    normalizer = model.piece_normalizer
+    if normalizer is not None and not all(token.special for token in added):
+        normalizer = replace(normalizer, protected=())  # no user-defined piece is in its texts
+    tokens = [*model.tokens]
+    for one in added:
+        token = tokens[one.id]
+        if token is not None and token.special:
+            tokens[one.id] = replace(token, content=one.content.encode())
+    return replace(
+        model,
+        tokens=tuple(tokens),
+        added_tokens=tuple(found[id] for id in sorted(found)),
+        piece_normalizer=normalizer,
+    )
+
+
+def without_user_defined(model: proto.SentencePieceModel) -> proto.SentencePieceModel:
+    """A model that finds no user-defined piece: a control piece is in no text."""
+    pieces = (
+        replace(piece, type=PieceType.CONTROL) if piece.type is PieceType.USER_DEFINED else piece
+        for piece in model.pieces
+    )
+    return replace(model, pieces=tuple(pieces))
 
 
 def _piece_text(source: GgufTokenizer, number: int, token: str) -> str:

@@ -1,0 +1,93 @@
+"""The `sentencepiece` library as the reference for a GGUF of pieces."""
+
+import re
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from tokexport.model import AddedToken
+from tokexport.sources.reference import Mode
+from tokexport.sources.sentencepiece.reference import SentencePieceReference
+
+_LETTERS: Final = frozenset(bytes((byte,)) for byte in string.ascii_letters.encode())
+
+
+class PiecesReference(SentencePieceReference):
+    """The library, ``between`` the added tokens in a text, which it does not find itself."""
+
+    def __init__(
+        self,
+        library: SentencePieceReference,
+        between: SentencePieceReference,
+        added: Sequence[AddedToken],
+    ) -> None:
+        super().__init__(library._processor)
+        self._between, self._added = between, added
+        self._ids = {token.content: token.id for token in added}
+        self._tokens = {
+            Mode.TEXT: _any_of(token.content for token in added if not token.special),
+            Mode.IDS: _any_of(self._ids),
+        }
+        is_control = library._processor.is_control
+        self._control = {token.id: token.content for token in added if is_control(token.id)}
+        self._letter = next(id for id in self.ids() if library.token_bytes(id) in _LETTERS)
+
+    def modes(self) -> tuple[Mode, ...]:
+        return (Mode.TEXT, Mode.IDS) if self._added else (Mode.TEXT,)
+
+    def added_tokens(self) -> Sequence[AddedToken]:
+        return self._added
+
+    def encode(self, text: str, special: bool) -> list[int]:
+        ids = []
+        for start, end, id in self._parts(text, Mode.IDS if special else Mode.TEXT):
+            ids += self._between.encode(text[start:end], False) if id is None else [id]
+        return ids
+
+    def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
+        return [self.encode(text, mode is Mode.IDS) for text in texts]
+
+    def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
+        offsets = []
+        for start, end, id in self._parts(text, mode):
+            whole = [(0, end - start)]
+            found = self._between.offsets(text[start:end], mode) if id is None else whole
+            offsets += [(start + first, start + last) for first, last in found]
+        return offsets
+
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
+    ) -> list[str]:
+        control = dict.fromkeys(self._control, "") if skip_special_tokens else self._control
+        return [self._decode(ids, control) for ids in sequences]
+
+    def _decode(self, ids: Sequence[int], control: Mapping[int, str]) -> str:
+        text = ""
+        for is_control, group in groupby(ids, control.__contains__):
+            if is_control:
+                text += "".join(control[id] for id in group)
+            else:
+                # A space at the start of a text is dropped, so the others begin with a letter.
+                before = [self._letter] if text else []
+                text += self._processor.decode([*before, *group])[len(before) :]
+        return text
+
+    def token_bytes(self, id: int) -> bytes | None:
+        control = self._control.get(id)
+        return super().token_bytes(id) if control is None else control.encode()
+
+    def _parts(self, text: str, mode: Mode) -> Iterator[tuple[int, int, int | None]]:
+        """Added tokens and the texts between them: where each is, and the id of a token."""
+        at = 0
+        for match in self._tokens[mode].finditer(text):
+            yield at, match.start(), None
+            yield *match.span(), self._ids[match[0]]
+            at = match.end()
+        yield at, len(text), None
+
+
+def _any_of(contents: Iterable[str]) -> re.Pattern[str]:
+    """A pattern that finds, of the contents at one place, the longest; of none it finds nothing."""
+    longest_first = sorted(contents, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
