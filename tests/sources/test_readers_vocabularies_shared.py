@@ -1,6 +1,7 @@
 """Real GGUF, tekken, CLIP and rank files are equivalent to the tokenizer.json of their model."""
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,22 @@ def test_a_llama_gguf_equals_its_originals(shared: Path) -> None:
     path = "gguf/ggml-vocab-llama-spm.gguf"
     same_ids(shared, path, "llama2/tokenizer.model", [Mode.TEXT])
     same_ids(shared, path, "llama2/tokenizer.json")
-    same_ids(shared, "gguf/ggml-vocab-phi-3.gguf", "phi-3/tokenizer.json", [Mode.IDS])
+
+
+def test_a_gguf_of_phi_3_drops_white_space_after_special_tokens_as_its_original(
+    shared: Path,
+) -> None:
+    document = document_of(shared, "phi-3")
+    for token in document["added_tokens"]:
+        token["rstrip"] = token["content"] not in ("<unk>", "<s>", "<|endoftext|>")  # Microsoft's
+    original = TokenizersReference(reference(document))
+    ours = reference_for(shared / "tokenizers" / "gguf" / "ggml-vocab-phi-3.gguf")
+    dice = random.Random(3)
+    tokens = [token["content"] for token in document["added_tokens"]]
+    parts = [*tokens, *" \t\n\u00a0\u3000\x1c\x85", "\n\n", "Hi", " there", "\u2581a"]
+    samples = ["".join(dice.choices(parts, k=dice.randrange(10))) for _ in range(3000)]
+    samples += texts(shared)
+    assert ours.encode_batch(samples, Mode.IDS) == original.encode_batch(samples, Mode.IDS)
 
 
 def test_tekken_equals_the_tokenizer_json_of_nemo(shared: Path) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from gguf_files import written
 from references import converted, reference_for
 from repository import ROOT, script
 
@@ -12,7 +13,7 @@ from tokexport.sources.sentencepiece import proto
 from tokexport.targets.registry import TARGETS
 from tokexport.targets.write import write_target
 
-pytest.importorskip("gguf")
+gguf = pytest.importorskip("gguf")
 GOLDEN = script(ROOT / "formats" / "golden_targets.py")
 SPACES = ("\u2581\u2581", "\u2581\u2581\u2581", "<user>")
 # The ids that llama.cpp gave for the file that is written from `with_spaces`.
@@ -39,6 +40,15 @@ CONTROL_IDS = {
     "</s>the<s>the": [2, 261, 1, 261],
     " </s>\u2581the": [271, 271, 2, 271, 261],
     "<unk>the": [0, 261],
+}
+
+# The same for these pieces, <|endoftext|> and <|end|>, in a model that is named Phi-3.
+PHI_3_IDS = {
+    "the</s> \n ferry": [261, 2, 267],
+    "</s>  <s>  the<|endoftext|>  the": [2, 1, 271, 271, 261, 285, 271, 271, 261],
+    "the<|end|>\n  the<|end|>\t\v\f\r<|end|> ": [261, 286, 261, 286, 286],
+    "the</s>  ": [261, 2],
+    " </s>\u2581the": [271, 271, 2, 271, 261],
 }
 
 
@@ -111,6 +121,23 @@ def test_a_gguf_of_pieces_with_a_space_before_texts_has_the_tokens_of_llamacpp(
             assert tokenizer.encode(text, allowed_special="all") == ids
             assert reference.encode(text, True) == ids
     assert reference_for(source).encode("<user><user>the", False) != [287, 287, 261]
+
+
+def test_a_gguf_that_is_named_phi_3_drops_white_space_as_llamacpp(tmp_path: Path) -> None:
+    model = GOLDEN.piece_model()
+    more = [
+        proto.Piece(text, 0.0, proto.PieceType.CONTROL) for text in ("<|endoftext|>", "<|end|>")
+    ]
+    model = replace(model, pieces=(*model.pieces, *more))
+    source, named, target = (tmp_path / name for name in ("tokenizer.model", "phi.gguf", "it.gguf"))
+    source.write_bytes(proto.serialize(model))
+    writer = gguf.GGUFWriter(named, "llama")
+    writer.add_name("My Phi-3 mini")
+    write_target(source, "gguf", target, into=written(named, writer))
+    runtime, tokenizer = TARGETS["gguf"].runtime(target, {}), converted(target)
+    for text, ids in PHI_3_IDS.items():
+        assert runtime.encode(text) == ids == tokenizer.encode(text, allowed_special="all")
+        assert reference_for(target).encode(text, True) == ids
 
 
 def test_no_text_contains_the_first_token_of_rwkv(tmp_path: Path) -> None:

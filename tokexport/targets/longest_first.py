@@ -3,6 +3,7 @@ take the leftmost one, and the longest one there.
 """
 
 import re
+import string
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Final
@@ -27,14 +28,22 @@ def longest_first(tokens: Iterable[str]) -> Groups:
 
 
 def encode_between(
-    groups: Groups, ids: Mapping[str, int], encode: Callable[[str], list[int]], text: str
+    groups: Groups,
+    ids: Mapping[str, int],
+    encode: Callable[[str], list[int]],
+    text: str,
+    dropping: Container[str] = (),
 ) -> list[int]:
-    """The ids of the tokens found in a text, and those that ``encode`` gives between them."""
-    encoded, at = list[int](), 0
-    for start, token in sorted(find(text, groups).items()):
-        encoded += [*encode(text[at:start]), ids[token]]
-        at = start + len(token)
-    return encoded + encode(text[at:])
+    """The ids of the tokens found in a text, and those that ``encode`` gives between them, without
+    white space after the tokens ``dropping`` it.
+    """
+    encoded, at, last = list[int](), 0, ""
+    for start, token in [*sorted(find(text, groups).items()), (len(text), "")]:
+        between = text[at:start]
+        encoded += encode(between.lstrip(string.whitespace) if last in dropping else between)
+        encoded += [ids[token]] if token else []
+        at, last = start + len(token), token
+    return encoded
 
 
 def find(text: str, groups: Groups, as_text: Container[str] = ()) -> dict[int, str]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from tokexport.model import AddedToken, ChatTemplates, Provenance, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf import patterns
-from tokexport.sources.gguf.source import ARCHITECTURE, GgufTokenizer
+from tokexport.sources.gguf.source import ARCHITECTURE, NAME, GgufTokenizer
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.rwkv import read_rwkv
 from tokexport.sources.sentencepiece import proto
@@ -48,6 +48,9 @@ _INCOMPLETE: Final = {
         " tokenizer.json instead"
     )
 }
+# Phi-3's tokens that keep white space after them; a GGUF has no flags, llama.cpp goes by its name.
+_PHI_3: Final = ("phi-3", "phi3")
+_KEEP_SPACE: Final = ("<unk>", "<s>", "<|endoftext|>")
 # Bytes as Python's repr writes them, without the quotes.
 _ESCAPED: Final = re.compile(r"(?:[ -\[\]-~]|\\x[0-9a-f]{2}|\\[tnr\\'\"])*")
 
@@ -267,8 +270,15 @@ def added_pieces(source: GgufTokenizer) -> list[AddedToken]:
     special = {PieceType.CONTROL: True, PieceType.UNKNOWN: True}
     if source.flag("add_space_prefix", True):
         special[PieceType.USER_DEFINED] = False
+    name = str(source.values.get(NAME)).lower()
+    is_phi_3 = any(part in name for part in _PHI_3)
     return [
-        AddedToken(number, source.tokens[number], special=special[kind])
+        AddedToken(
+            number,
+            source.tokens[number],
+            special=special[kind],
+            rstrip=is_phi_3 and source.tokens[number] not in _KEEP_SPACE,
+        )
         for number, kind in enumerate(source.types)
         if source.model == "llama" and kind in special and not _is_padding(source, number)
     ]

@@ -10,6 +10,12 @@ from tokexport.model import AddedToken
 from tokexport.sources.reference import Mode
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
+# White space as in Rust: Python's str.isspace has four characters more.
+_SPACES: Final = "".join(
+    character
+    for character in map(chr, range(0x3001))
+    if character.isspace() and not "\x1c" <= character <= "\x1f"
+)
 _LETTERS: Final = frozenset(bytes((byte,)) for byte in string.ascii_letters.encode())
 
 
@@ -24,10 +30,10 @@ class PiecesReference(SentencePieceReference):
     ) -> None:
         super().__init__(library._processor)
         self._between, self._added = between, added
-        self._ids = {token.content: token.id for token in added}
+        self._by_content = {token.content: token for token in added}
         self._tokens = {
             Mode.TEXT: _any_of(token.content for token in added if not token.special),
-            Mode.IDS: _any_of(self._ids),
+            Mode.IDS: _any_of(self._by_content),
         }
         is_control = library._processor.is_control
         self._control = {token.id: token.content for token in added if is_control(token.id)}
@@ -80,10 +86,13 @@ class PiecesReference(SentencePieceReference):
     def _parts(self, text: str, mode: Mode) -> Iterator[tuple[int, int, int | None]]:
         """Added tokens and the texts between them: where each is, and the id of a token."""
         at = 0
-        for match in self._tokens[mode].finditer(text):
+        while match := self._tokens[mode].search(text, at):
+            token, end = self._by_content[match[0]], match.end()
+            if token.rstrip:
+                end = len(text) - len(text[end:].lstrip(_SPACES))
             yield at, match.start(), None
-            yield *match.span(), self._ids[match[0]]
-            at = match.end()
+            yield match.start(), end, token.id
+            at = end
         yield at, len(text), None
 
 

@@ -13,7 +13,8 @@ from tokexport.sources.sentencepiece.proto import PieceType
 PRE: Final = "tokenizer.ggml.pre"
 ARCHITECTURE: Final = "general.architecture"
 _CHAT: Final = "tokenizer.chat_template"
-PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
+NAME: Final = "general.name"
+PREFIXES: Final = ("tokenizer.", ARCHITECTURE, NAME)
 _KINDS: Final = frozenset(PieceType)
 # In a file with weights only.
 _NO_TOKENIZER: Final = (None, "none", "no_vocab")
