@@ -43,6 +43,20 @@ def needs(extra: str, problem: str) -> Iterator[None]:
         raise MissingLibraryError(problem, f"pip install 'tokexport[{extra}]'") from error
 
 
+@contextmanager
+def naming_temporary() -> Iterator[None]:
+    """Names the temporary directory, in which files are written besides the result, in an error."""
+    try:
+        yield
+    except OSError as error:
+        from tempfile import gettempdir  # not above: most conversions need none
+
+        raise TokexportError(
+            f"the temporary directory {gettempdir()} cannot be written: {error.strerror or error}",
+            "set TMPDIR to another one",
+        ) from error
+
+
 class ChatTemplateError(TokexportError, ValueError):
     """A chat template is missing or broken, or refuses the messages."""
 

@@ -34,7 +34,7 @@ RULES = {
     "runtime": {"chat", "_core"},
 }
 PARTS = {path.parent.name for path in (ROOT / "tokexport").glob("*/__init__.py")}
-ANYTHING = {"errors", "escape", "limits", "special_tokens", "temporary"}
+ANYTHING = {"errors", "escape", "limits", "special_tokens"}
 
 
 def is_module(name: str) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 
 from tokexport import Tokenizer
 from tokexport.cli.console import bytes_value, json_start, say_json, write_joined
+from tokexport.errors import naming_temporary
 from tokexport.file.layout import RecordFlag
-from tokexport.temporary import naming_temporary
 
 BLOCK = 1 << 16  # ids that are decoded at once
 IN_MEMORY = 1 << 22  # ids; more are in a temporary file

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from tokexport.errors import SourceError, TokexportError
-from tokexport.temporary import naming_temporary
+from tokexport.errors import SourceError, TokexportError, naming_temporary
 
 Result = TypeVar("Result")
 PART = 1 << 18  # bytes

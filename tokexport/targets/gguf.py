@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.compiler.compile import prepared
-from tokexport.errors import SourceError, TokexportError, needs
+from tokexport.errors import SourceError, TokexportError, naming_temporary, needs
 from tokexport.model import (
     BytePairModel,
     GreedyModel,
@@ -48,7 +48,6 @@ from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, algorithm, merges_any_two, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Runtime, Target, single
 from tokexport.targets.tokenizer_json import bytes_model
-from tokexport.temporary import naming_temporary
 
 if TYPE_CHECKING:
     import gguf

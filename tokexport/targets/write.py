@@ -7,12 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tokexport.errors import TokexportError
+from tokexport.errors import TokexportError, naming_temporary
 from tokexport.output import make_folder, refuse_sources, resolve, write_file, writing
 from tokexport.targets.material import Material, material
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Files, Loss
-from tokexport.temporary import naming_temporary
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
+from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError, naming_temporary
 from tokexport.sources.config import ADDED_TOKENS, CONFIG, MODEL_CONFIG, TOKENIZER_JSON
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.hub import FILES
 from tokexport.sources.json_node import Node
 from tokexport.sources.named_class import NamedClass, named_class
 from tokexport.sources.tokenizer_json.read import Saved, save
-from tokexport.temporary import naming_temporary
 
 INSTALL: Final = "pip install 'tokexport[transformers]'"
 # The classes it uses for a tokenizer without a named class.
