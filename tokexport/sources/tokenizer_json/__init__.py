@@ -11,7 +11,7 @@ from tokexport.sources.json_node import Node, release
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.auto_tokenizer import differences
-from tokexport.sources.tokenizer_json.read import read_saved, read_tokenizer_json, save
+from tokexport.sources.tokenizer_json.read import read_object, read_tokenizer_json
 from tokexport.sources.unreadable import are_settings
 
 _OBJECT = "tokenizers.Tokenizer"
@@ -61,7 +61,7 @@ def _sniff_object(source: Input) -> Any:
 
 
 def _read_object(source: Input, tokenizer: Any) -> TokenizerModel:
-    return read_saved(save(tokenizer, _OBJECT), source.files)
+    return read_object(tokenizer, _OBJECT, source.files)
 
 
 def _reference_object(source: Input, tokenizer: Any) -> ReferenceTokenizer:

@@ -5,7 +5,7 @@ says something else.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from inspect import getclosurevars
 from typing import Any, Final
@@ -178,35 +178,6 @@ def _notes(root: Node, template: Template, tokens: Tokens) -> Iterator[str]:
         yield f"{root.file}: the post_processor adds the id {found}, which is not a token."
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """The saved form of the object ``name``, the contents of its added tokens by id, and its
-    :func:`word_end`.
-    """
-
-    name: str
-    text: str
-    added: dict[int, str]
-    word_end: str | None
-
-
-def save(tokenizer: Any, name: str) -> Saved:
-    """The tokenizer.json of a ``tokenizers.Tokenizer``; UnsupportedError for parts in Python."""
-    try:
-        text = tokenizer.to_str()
-    except Exception as error:  # the library raises bare Exception
-        raise UnsupportedError(
-            name, f"a tokenizer that cannot be saved is not supported ({error})", "one that can is"
-        ) from error
-    if getattr(tokenizer.model, "alpha", None) is not None:
-        raise UnsupportedError(
-            f"{name}.model.alpha", "sampling is not supported: ids depend on chance", "use None"
-        )
-    added = tokenizer.get_added_tokens_decoder()
-    contents = {number: token.content for number, token in added.items()}
-    return Saved(name, text, contents, word_end(tokenizer))
-
-
 def word_end(tokenizer: Any) -> str | None:
     """The text that an object's decode() replaces by a space, if it is what CLIP's class put in its
     place; this is not saved. UnsupportedError for another function.
@@ -222,26 +193,40 @@ def word_end(tokenizer: Any) -> str | None:
     return found
 
 
-def read_saved(saved: Saved, files: SourceFiles, config: Node | None = None) -> TokenizerModel:
-    """The model of the saved form of an object, whose digest is used if ``files`` has no folder.
+def read_object(
+    tokenizer: Any, name: str, files: SourceFiles, config: Node | None = None
+) -> TokenizerModel:
+    """The model of a ``tokenizers.Tokenizer``, ``name`` in errors: of the tokenizer.json that it
+    saves, whose digest is used if ``files`` has no folder.
 
-    Raises UnsupportedError if the object has other ids than the file that it saves: then loading
-    that file would not restore it.
+    Raises UnsupportedError for parts in Python, and if the object has other ids than the file that
+    it saves: then loading that file would not restore it.
     """
-    name, data = saved.name, saved.text.encode("utf-8")
+    try:
+        data = tokenizer.to_str().encode("utf-8")
+    except Exception as error:  # the library raises bare Exception
+        raise UnsupportedError(
+            name, f"a tokenizer that cannot be saved is not supported ({error})", "one that can is"
+        ) from error
+    if getattr(tokenizer.model, "alpha", None) is not None:
+        raise UnsupportedError(
+            f"{name}.model.alpha", "sampling is not supported: ids depend on chance", "use None"
+        )
+    end = word_end(tokenizer)
     if files.folder is None:
         files.sha256[name] = sha256(data).hexdigest()
     # The object has the numbers that it prints, not those that its library would read.
     model = read_tokenizer_json(parse(data, name, float), files, name, config)
     read = {token.id: token.content for token in model.added_tokens}
-    if read != saved.added:
-        number = min(set(read.items()) ^ set(saved.added.items()))[0]
-        Node(name, f"{name}.added_tokens[{number}]", saved.added.get(number)).unsupported(
+    added = {id: token.content for id, token in tokenizer.get_added_tokens_decoder().items()}
+    if read != added:
+        number = min({*read.items()} ^ {*added.items()})[0]
+        Node(name, f"{name}.added_tokens[{number}]", added.get(number)).unsupported(
             f"what it saves has {read.get(number)!r} there: save it with tokenizer.save(), load it"
             " again, and give that"
         )
-    if saved.word_end is None:
+    if end is None:
         return model
-    edits = (*model.decoding.edits, ReplaceLiteral(saved.word_end, " "), StripWhiteSpace())
+    edits = (*model.decoding.edits, ReplaceLiteral(end, " "), StripWhiteSpace())
     decoding = replace(model.decoding, edits=edits)
     return replace(model, decoding=decoding, notes=(*model.notes, STRIP_NOTE))

@@ -12,7 +12,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.named_class import VOCABULARIES, named_class
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json.read import read_saved
+from tokexport.sources.tokenizer_json.read import read_object
 from tokexport.sources.transformers import load
 
 
@@ -27,13 +27,13 @@ def _sniff(source: Input) -> load.Loaded | None:
 
 
 def _read(source: Input, loaded: load.Loaded) -> TokenizerModel:
-    model = read_saved(loaded.saved, loaded.files, loaded.settings)
+    model = read_object(loaded.backend, loaded.settings.file, loaded.files, loaded.settings)
     named = named_class(source.files)
     if named is None or not named.remote:
         return model
     note = (
         f"{named.file} names code of the repository (auto_map), which is not run and may give other"
-        f" ids; those here are of {loaded.saved.name}."
+        f" ids; those here are of {loaded.settings.file}."
     )
     return replace(model, notes=(*model.notes, note))
 

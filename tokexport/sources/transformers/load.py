@@ -14,7 +14,6 @@ from tokexport.sources.files import SourceFiles
 from tokexport.sources.hub import FILES
 from tokexport.sources.json_node import Node
 from tokexport.sources.named_class import NamedClass, named_class
-from tokexport.sources.tokenizer_json.read import Saved, save
 
 INSTALL: Final = "pip install 'tokexport[transformers]'"
 # The classes it uses for a tokenizer without a named class.
@@ -29,12 +28,11 @@ _SHOWN: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A tokenizer of the library: its backend, what that saves, and its special tokens and chat
-    template in the form of a tokenizer_config.json.
+    """A tokenizer of the library: its backend, and its special tokens and chat template in the form
+    of a tokenizer_config.json, whose file is called by the class and its release.
     """
 
     backend: Any
-    saved: Saved
     settings: Node
     files: SourceFiles
 
@@ -111,9 +109,8 @@ def _loaded(tokenizer: Any, version: str, files: SourceFiles, *more: str) -> Loa
     if isinstance(template, dict):
         template = [{"name": name, "template": text} for name, text in template.items()]
     source = f"{type(tokenizer).__name__} of transformers {version}"
-    backend = tokenizer.backend_tokenizer
     node = Node(source, "", {**settings, "chat_template": template})
-    return Loaded(backend, save(backend, source), node, files)
+    return Loaded(tokenizer.backend_tokenizer, node, files)
 
 
 def _version(where: str, named: NamedClass | None) -> str:
