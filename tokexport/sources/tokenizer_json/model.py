@@ -24,16 +24,13 @@ from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.serde_number import serde_number
 from tokexport.sources.tokenizer_json.decoder_chain import Spelling
 
-# The fields of models without a type, in the order in which the reference tries them.
 _FIELDS: Final = {
-    "BPE": {"merges"},
-    "WordPiece": {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"},
-    "WordLevel": {"unk_token", "vocab"},
+    "Unigram": "type unk_id vocab byte_fallback",
+    "BPE": "type dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk"
+    " byte_fallback ignore_merges vocab merges",
+    "WordPiece": "type unk_token continuing_subword_prefix max_input_chars_per_word vocab",
+    "WordLevel": "type unk_token vocab",
 }
-_BYTE_PAIR_FIELDS: Final = (
-    "type dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback"
-    " ignore_merges vocab merges"
-)
 _LARGEST: Final = 1 << 64
 _UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
 _BYTE: Final = "<0x{:02X}>"
@@ -55,28 +52,32 @@ def read_model(root: Node) -> HuggingFaceModel:
     """The model of ``root``. SourceError for one that the reference refuses to load."""
     node = root.field("model")
     kind = _type(node)
+    if kind not in _FIELDS:
+        node.field("type").unsupported("use BPE, Unigram, WordPiece or WordLevel")
+    node.object(_FIELDS[kind].split())
     if kind == "Unigram":
         return _read_unigram(node)
-    readers = {"BPE": _read_byte_pair, "WordPiece": _read_word_piece, "WordLevel": _read_word_level}
-    if kind not in readers:
-        node.field("type").unsupported("use BPE, Unigram, WordPiece or WordLevel")
-    model, vocab = readers[kind](node)
+    vocab = read_names(node.field("vocab"))
+    if kind == "BPE":
+        model: Model = _byte_pair(node, vocab)
+    else:
+        known, unk_id = vocab.vocabulary.without_empty, vocab.get(node.field("unk_token").string())
+        is_words = kind == "WordLevel"
+        model = WordLevelModel(known, unk_id) if is_words else _word_piece(node, known, unk_id)
     return HuggingFaceModel(model, vocab, Spelling(vocab.vocabulary.ids, vocab.vocabulary.strings))
 
 
-def _read_byte_pair(node: Node) -> tuple[Model, Names]:
-    node.object(_BYTE_PAIR_FIELDS.split())
+def _byte_pair(node: Node, vocab: Names) -> BytePairModel:
     dropout = node.optional("dropout")
     chance = 0.0 if dropout is None else dropout.value
     if dropout is not None and not (type(chance) in (int, float) and 0 <= chance <= 1):
         dropout.fail("a number from 0 to 1")
-    vocab = read_names(node.field("vocab"))
     characters = _characters(node, vocab)
     unk_token = node.optional("unk_token")
     unk_id = None if unk_token is None else vocab.get(unk_token.string())
     byte_ids = characters.byte_ids
     has_all = byte_ids is not None and all(byte_ids[byte] is not None for byte in BYTES_OF_TEXT)
-    model = BytePairModel(
+    return BytePairModel(
         vocab=vocab.vocabulary.without_empty,
         whole_pre_token_first=node.flag("ignore_merges"),
         unk_id=unk_id,
@@ -86,7 +87,6 @@ def _read_byte_pair(node: Node) -> tuple[Model, Names]:
         merges=read_merges(node.field("merges"), vocab, len(characters.prefix)),
         dropout=chance,
     )
-    return model, vocab
 
 
 def _characters(node: Node, vocab: Names) -> CharacterSymbols:
@@ -107,7 +107,6 @@ def _characters(node: Node, vocab: Names) -> CharacterSymbols:
 
 def _read_unigram(node: Node) -> HuggingFaceModel:
     """A piece listed twice has its last id and score; the other id is never emitted."""
-    node.object({"type", "unk_id", "vocab", "byte_fallback"})
     pieces, scores = _entries(node.field("vocab"))
     ids = np.arange(len(pieces), dtype=np.uint32)
     names, by_id = Names.of(Vocabulary(pieces, ids)), scores
@@ -154,22 +153,12 @@ def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
     return pieces, np.array([score for _, score in entries], np.float64)
 
 
-def _read_word_piece(node: Node) -> tuple[Model, Names]:
-    node.object({"type", *_FIELDS["WordPiece"]})
-    vocab = read_names(node.field("vocab"))
+def _word_piece(node: Node, vocab: Vocabulary, unk_id: int | None) -> WordPieceModel:
     prefix = node.field("continuing_subword_prefix").string().encode()
     longest = node.field("max_input_chars_per_word")
     if type(longest.value) is not int or not 0 <= longest.value < _LARGEST:
         longest.fail("an integer that is not negative")
-    unk_id = vocab.get(node.field("unk_token").string())
-    return WordPieceModel(vocab.vocabulary.without_empty, unk_id, prefix, longest.value), vocab
-
-
-def _read_word_level(node: Node) -> tuple[Model, Names]:
-    node.object({"type", *_FIELDS["WordLevel"]})
-    vocab = read_names(node.field("vocab"))
-    unk_id = vocab.get(node.field("unk_token").string())
-    return WordLevelModel(vocab.vocabulary.without_empty, unk_id), vocab
+    return WordPieceModel(vocab, unk_id, prefix, longest.value)
 
 
 def _type(node: Node) -> str:
@@ -180,9 +169,12 @@ def _type(node: Node) -> str:
     vocab = node.field("vocab").value
     if isinstance(vocab, list) or (isinstance(vocab, LongValue) and vocab.is_array):
         return "Unigram"
-    fields = set(node.object())
-    for name, wanted in _FIELDS.items():
-        if wanted <= fields and (name == "BPE" or node.optional("unk_token") is not None):
+    fields = node.object()
+    if "merges" in fields:
+        return "BPE"
+    for name in ("WordPiece", "WordLevel"):  # in the order in which the reference tries them
+        wanted = _FIELDS[name].split()[1:]
+        if fields.keys() >= {*wanted} and fields["unk_token"] is not None:
             return name
     return node.broken(
         f"has no type, and its fields {', '.join(sorted(fields))} match no model",
