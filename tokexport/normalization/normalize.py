@@ -5,19 +5,18 @@ The Unicode version of Python's own ``unicodedata`` depends on the Python versio
 
 import functools
 import itertools
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_CLUSTER
 from tokexport.model import (
     Append,
     CharacterMap,
-    CharacterTest,
     Charsmap,
+    Dialect,
     NormalForm,
     NormalizerStep,
     Prepend,
@@ -38,9 +37,7 @@ from tokexport.normalization.normal_forms import (
     letters_of,
     normalization_tables,
 )
-from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree, spans
-from tokexport.patterns.tree import text_of
-from tokexport.unicode import character_test_set
+from tokexport.patterns import PatternError, SplitProgram, compile_pattern, spans
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
@@ -65,8 +62,9 @@ def _rewritten(text: str, step: NormalizerStep) -> str:
         case Replace():
             return replace_matches(compile_replace(step), text, step.content)
         case Strip():
-            text = text.lstrip(_white_space()) if step.left else text
-            return text.rstrip(_white_space()) if step.right else text
+            for program in compile_strip(step):
+                text = replace_matches(program, text, "")
+            return text
         case Charsmap(by_grapheme=True):
             return _clusters_replaced(text, read_charsmap(step.data, step.path))
         case Charsmap():
@@ -88,10 +86,8 @@ def compile_replace(step: Replace) -> SplitProgram:
     Raises UnsupportedError as ``compile_split`` does, and for constructs allowed only in splits.
     """
     try:
-        if step.literal:
-            program = compile_tree(text_of(step.pattern))
-        else:
-            program = compile_pattern(step.pattern, step.dialect)
+        pattern = re.escape(step.pattern) if step.literal else step.pattern
+        program = compile_pattern(pattern, step.dialect)
         if program.search_starts is not None:
             hint = r"\G is supported in splits"
             raise PatternError(0, r"the anchor \G in a replacement", hint)
@@ -104,6 +100,13 @@ def compile_replace(step: Replace) -> SplitProgram:
             raise UnsupportedError(step.path, problem, "a shorter one is") from None
         raise refusal(step, error) from None
     return program if step.content else replace(program, may_be_empty=False)
+
+
+@functools.cache
+def compile_strip(step: Strip) -> list[SplitProgram]:
+    """Programs that match white space (Rust's ``char::is_whitespace``) at the ends of a text."""
+    patterns = [r"\A\p{White_Space}+"] * step.left + [r"\p{White_Space}+\z"] * step.right
+    return [compile_pattern(pattern, Dialect.ONIGURUMA) for pattern in patterns]
 
 
 def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
@@ -132,11 +135,6 @@ def replace_matches(program: SplitProgram, text: str, content: str) -> str:
         parts += [text[start:position], content]
         start = position = last_end = end
     return "".join([*parts, text[start:]])
-
-
-@functools.cache
-def _white_space() -> str:
-    return "".join(map(chr, np.flatnonzero(character_test_set(CharacterTest.WHITESPACE))))
 
 
 def _clusters_replaced(text: str, sequences: CharacterSequences) -> str:

@@ -172,12 +172,6 @@ def members_of(*ranges: tuple[int, int]) -> CodePoints:
     return members
 
 
-def text_of(text: str) -> Sequence:
-    """The characters of a text; equal ones are one node, because its set takes a megabyte."""
-    nodes = {each: Characters(members_of((ord(each), ord(each)))) for each in text}
-    return Sequence(tuple([nodes[each] for each in text]))
-
-
 def complement(members: CodePoints) -> CodePoints:
     """Every other code point except surrogates.
 

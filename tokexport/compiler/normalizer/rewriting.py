@@ -18,7 +18,6 @@ from tokexport.limits import MAX_MAPPED
 from tokexport.model import (
     Append,
     CharacterMap,
-    CharacterTest,
     Charsmap,
     NormalForm,
     NormalizerStep,
@@ -38,10 +37,8 @@ from tokexport.normalization.character_map import (
 from tokexport.normalization.charsmap import CharacterSequences, read_charsmap
 from tokexport.normalization.graphemes import grapheme_program
 from tokexport.normalization.normal_forms import HANGUL_SYLLABLES, letters_of, normalization_tables
-from tokexport.normalization.normalize import compile_replace
-from tokexport.patterns import SplitProgram, compile_tree, tree
-from tokexport.patterns.tree import Characters, Node, members_of
-from tokexport.unicode import character_test_set
+from tokexport.normalization.normalize import compile_replace, compile_strip
+from tokexport.patterns import SplitProgram
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,8 +147,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
         case Replace():
             return [ReplaceOp(compile_replace(step), step.content)]
         case Strip():
-            ends = [False] * step.left + [True] * step.right
-            return [ReplaceOp(compile_tree(_white_space_at_edge(end)), "") for end in ends]
+            return [ReplaceOp(program, "") for program in compile_strip(step)]
         case Charsmap():
             sequences = read_charsmap(step.data, step.path)
             if not step.by_grapheme:
@@ -168,14 +164,6 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [AffixOp(step.content, append=True)]
         case Split():
             raise TypeError("a split rewrites nothing")
-
-
-def _white_space_at_edge(at_end: bool) -> Node:
-    """The white space (Rust's ``char::is_whitespace``) that a text begins with, or ends with."""
-    edge = tree.Assertion(tree.LookOne(ahead=at_end, members=members_of(), edge=True))
-    space = Characters(character_test_set(CharacterTest.WHITESPACE))
-    spaces = tree.Repeat(space, 1, None, greedy=True)
-    return tree.Sequence((spaces, edge) if at_end else (edge, spaces))
 
 
 def runs_of_rewrites(
