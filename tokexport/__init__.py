@@ -52,8 +52,7 @@ def __dir__() -> list[str]:
 
 
 def get_include() -> str:
-    """The directory with ``tokexport.h``, ``tokexport.c`` and the format's specification, for
-    builds that use them.
+    """The directory with ``tokexport.h``, ``tokexport.c`` and SPEC.md, for builds that use them.
 
     >>> import pathlib
     >>> sorted(path.name for path in pathlib.Path(get_include()).glob("tokexport.*"))

@@ -110,8 +110,7 @@ class TextError(TokexportError, ValueError):
 
 
 class ConversationError(TokexportError, ValueError):
-    """A conversation that cannot be rendered. ``index`` is that of the message, None if there is no
-    message.
+    """A conversation that cannot be rendered. ``index``: that of the message, or None without one.
 
     >>> print(ConversationError(2, "", "the role is None", "use user"))
     messages[2]: the role is None; use user

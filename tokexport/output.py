@@ -62,10 +62,10 @@ def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
 
 @contextmanager
 def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
-    """A temporary file next to the target, renamed to it at the end, so that a failure leaves no
-    file. Makes the folder, if missing.
+    """A temporary file beside the target, renamed to it at the end: a failure leaves no file.
 
-    Without ``force`` the target's name is claimed first, so that one of two writers fails.
+    Makes the folder, if missing. Without ``force`` the target's name is claimed first, so that one
+    of two writers fails.
     """
     temporary = path.parent / f".tokexport-{os.urandom(8).hex()}"
     claimed = False
@@ -118,8 +118,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def locked(target: str | os.PathLike[str], lock: Path) -> Iterator[None]:
-    """Holds the file ``lock`` while ``target`` is written, and removes it at the end. A killed
-    process holds nothing.
+    """Holds ``lock`` while ``target`` is written, then removes it. A killed process holds nothing.
 
     Raises TokexportError if another process holds it. Does nothing on Windows, and on a file system
     that cannot lock or be written.
@@ -143,9 +142,7 @@ def locked(target: str | os.PathLike[str], lock: Path) -> Iterator[None]:
 
 
 def _remove(path: Path) -> None:
-    """Removes a file if that is possible: on a read-only file system it fails even without one, and
-    must not replace the error that names the target.
-    """
+    """Removes a file. An error, as on a read-only file system, must not hide that of the target."""
     with suppress(OSError):
         path.unlink()
 

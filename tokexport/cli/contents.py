@@ -66,8 +66,7 @@ def reads(tag: Tag) -> Callable[[Callable[[Contents], Result]], cached_property[
 
 
 class Contents:
-    """The header and sections of a file, or of its bytes, which errors call ``name``; the runtime
-    checks them first.
+    """The header and sections of a file, or of bytes called ``name``, checked by the runtime.
 
     >>> contents = Contents(directory / "example.bin")
     >>> contents.header.id_count, len(contents.merges)

@@ -169,9 +169,7 @@ class DashCommand(click.Command):
 
 
 class Group(click.Group):
-    """A group whose help wraps the summaries of its commands in a narrow terminal, where click
-    would cut them.
-    """
+    """A group whose help wraps the summaries that click would cut in a narrow terminal."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]

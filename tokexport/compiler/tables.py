@@ -201,9 +201,7 @@ class CharsmapTable:
 
 @dataclass(frozen=True, slots=True)
 class OpTable:
-    """An operation that rewrites text; n bytes before the first operation are, after this one, at
-    most ``growth * n + extra``.
-    """
+    """An operation: n bytes before the first one are at most ``growth * n + extra`` after this."""
 
     # Names of OpKind and OpFlag.
     kind: str

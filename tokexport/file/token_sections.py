@@ -51,8 +51,7 @@ def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
 def keys(
     tables: Tables, tokens: TokenIndex, written: memoryview, blob: bytes
 ) -> tuple[bytes | None, bytes]:
-    """KEYS, or None if the token index needs only the tokens' bytes; and BYTS with all other keys
-    appended.
+    """KEYS, or None if the index needs only the tokens' bytes; and BYTS, with all other keys added.
 
     ``written`` and ``blob`` are RECS and BYTS.
     """

@@ -32,9 +32,7 @@ class Sections:
     special: frozenset[str]
 
     def parts(self, chat_frame: Frame | None) -> list[Part]:
-        """The parts of a file with the frame of its chat template; the first part is the header and
-        section table.
-        """
+        """The file with this frame of its chat template; its first part is header and table."""
         frame = metadata_sections.frame(chat_frame, self.special)
         contents = self.contents | {Tag.CHAT_FRAME: frame}
         found = {tag: content for tag, content in contents.items() if content is not None}
@@ -78,9 +76,7 @@ def sections(tables: Tables, options: Options) -> Sections:
 def assemble(
     contents: Mapping[bytes, Content], *, model: int = layout.ModelType.BPE, **fields: int
 ) -> list[Part]:
-    """The parts of a file with sections in the given order; the first part is a header with these
-    fields and the section table, with checksums.
-    """
+    """A file's parts: first a header with these fields and the section table, then the sections."""
     table = bytearray()
     parts: list[Part] = []
     first = end = _aligned(layout.Header.sizeof() + layout.Section.sizeof() * len(contents))

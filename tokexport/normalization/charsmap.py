@@ -30,8 +30,7 @@ PART = 1 << 10  # nodes whose children are found at once
 
 
 def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:
-    """Every key with its value: shorter ones first, in batches of one length, keys of shape (n,
-    length) and values of shape (n,).
+    """Keys (n, length) with their values (n,), in batches of one length, the shorter ones first.
 
     Nodes may be shared. IndexError for a unit that points outside the array, ValueError for a loop.
 

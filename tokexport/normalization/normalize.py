@@ -80,8 +80,7 @@ def _rewritten(text: str, step: NormalizerStep) -> str:
 
 @functools.cache
 def compile_replace(step: Replace) -> SplitProgram:
-    """Compiles a regular expression, or a text, whose matches are replaced. Empty matches matter
-    only if the content is not empty.
+    """The program of what is replaced, whose empty matches matter only with a content.
 
     Raises UnsupportedError as ``compile_split`` does, and for constructs allowed only in splits.
     """

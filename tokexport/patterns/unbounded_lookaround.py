@@ -24,8 +24,7 @@ MAX_ANSWERS = 1 << 19  # computed for the pass, which takes about a minute
 
 @dataclass(frozen=True, slots=True)
 class LabelTable:
-    """An automaton that reads a text once, from its end to its start, before any matching, and
-    gives each symbol a label.
+    """An automaton that reads a text once, from its end, before matching, and labels each symbol.
 
     ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the
     symbol, the next state and the label. State 0 is the state at the end of the text.

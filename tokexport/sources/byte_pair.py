@@ -58,8 +58,7 @@ def read_names(node: Node) -> Names:
 
 
 def read_vocab(node: Node) -> dict[str, int]:
-    """The vocabulary at ``node``: an object of ids by string. If a string occurs twice, the last id
-    counts, as in the reference.
+    """The vocabulary at ``node``, ids by string. Of a string that occurs twice, the last id counts.
 
     Raises SourceError for a value that is not an id, UnsupportedError for two strings with the same
     id or for an id that a file cannot hold.

@@ -35,9 +35,7 @@ def decoded(data: bytes, file: str, hint: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """Reads files of ``folder``, if any, by base name; keeps their SHA-256, their sizes, and the
-    documents that were parsed.
-    """
+    """Reads files of ``folder``, if any, by base name; keeps digests, sizes, parsed documents."""
 
     folder: Path | None = None
     sha256: dict[str, str] = field(default_factory=dict)

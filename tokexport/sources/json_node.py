@@ -32,9 +32,7 @@ class _RepeatedKeys(dict[str, object]):
 
 @dataclass(frozen=True, slots=True)
 class LongValue:
-    """An array or an object of a document, kept as bytes: Python objects would be ten times as
-    large.
-    """
+    """An array or an object of a document, kept as bytes: Python objects are ten times as large."""
 
     document: bytes | mmap.mmap = field(repr=False)
     begin: int
@@ -71,8 +69,7 @@ def _objects(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One JSON value and its location: ``file`` is a base name, ``path`` is like
-    ``model.merges[3]``.
+    """One JSON value and its location: ``file`` is a base name, ``path`` like ``model.merges[3]``.
 
     ``ignored`` collects the paths of unread fields where the reference ignores these; without it
     they are refused. A node shares it with its children.

@@ -1,5 +1,4 @@
-"""The files with the Unicode tables: one line of JSON, then sequences of integers as LEB128 bytes
-(made by fixtures/unicode_tables).
+"""The tables made by fixtures/unicode_tables: a line of JSON, then sequences of integers in LEB128.
 
 The header maps names to sequence numbers and says how many bytes each sequence has.
 """

@@ -104,9 +104,7 @@ class _Characters:
 
 
 def _characters_come_first(vocab: Vocabulary, rules: Numbers, found: _Characters) -> bool:
-    """Whether each merge of whole characters ranks after the merges that make these characters. In
-    a list that was put together from two it may not.
-    """
+    """Whether whole characters merge after their own bytes; not always in a list made of two."""
     id_count = 1 + int(max(rules[:, :3].max(initial=0), vocab.ids.max()))
     is_joined = np.bincount(found.strings[found.is_inside], minlength=len(vocab)) > 0
     sizes = np.zeros(id_count, np.int32)  # of the tokens within one character

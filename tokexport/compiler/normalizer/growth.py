@@ -41,8 +41,7 @@ HANGUL_LEADING = range(0x1100, 0x1113)
 
 
 def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
-    """(g, e) for each operation: a text of n bytes before the first operation has at most g * n + e
-    bytes after this one.
+    """(g, e) for each operation: n bytes before the first one are at most g * n + e after this one.
 
     >>> growths([rewriting.AffixOp("▁"), SpellBytes()])
     [(1, 3), (2, 6)]

@@ -65,8 +65,7 @@ class AffixOp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharsmapOp:
-    """Sequences of characters are replaced: with ``clusters`` by grapheme cluster, otherwise the
-    longest at each position.
+    """Sequences are replaced: by grapheme cluster (``clusters``), or the longest at each position.
 
     Characters whose class in ``clusters`` is ``first_plain`` or above are left unchanged.
     ``collapses``: a replacement loses its leading spaces where the text so far ends in a space or

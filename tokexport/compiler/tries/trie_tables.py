@@ -55,8 +55,7 @@ def trie_tables(model: TrieModel) -> TrieTables:
 
 
 def double_array(vocab: Mapping[bytes, int]) -> tuple[npt.NDArray[np.uint64], int]:
-    """The units of a vocabulary's trie, and the base of its root; an empty key is left out, as no
-    text contains it.
+    """The units of a vocabulary's trie, without the empty key, and the base of its root.
 
     >>> units, root = double_array({b"a": 7, b"ab": 8})
     >>> divmod(int(units[root + ord("a")]) & 0xFFFFFFFF, 512), base_of(units, root, b"b")

@@ -1,6 +1,4 @@
-"""The header, the section table, and general sections: tokens, scores, special ids, templates, the
-frame of a chat template.
-"""
+"""The header, the section table, and sections about tokens, scores, roles, templates and frames."""
 
 from typing import Final
 

@@ -32,8 +32,7 @@ class AddedVocabulary:
 
 
 def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int) -> AddedVocabulary:
-    """The added tokens of the tokenizer.json ``root``, numbered as in the reference, which counts
-    ``size`` tokens in the model's ``vocab``.
+    """The added tokens of ``root``, numbered as in the reference: it counts ``size`` in ``vocab``.
 
     Raises UnsupportedError where the reference is ambiguous about an id or a text.
     """

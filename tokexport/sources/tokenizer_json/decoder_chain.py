@@ -98,9 +98,7 @@ class _Chain:
                 self._map(step)
 
     def _map_marks(self, step: Step) -> None:
-        """The first token loses all of its marks. If some token has one after other characters,
-        tokens keep theirs, and an edit replaces them.
-        """
+        """The first token loses its marks; if some token has inner ones, by an edit instead."""
         forms = self._forms
         self._map(step)
         between, first, _ = self._forms
@@ -249,9 +247,7 @@ def _mapped(step: Step, texts: ByteStrings, first: bool, last: bool) -> ByteStri
 
 
 def _is_of_one_character(edit: object) -> TypeGuard[ReplaceLiteral]:
-    """Whether an edit replaces a character by texts without it: then it does not matter how the
-    text is divided.
-    """
+    """Whether an edit replaces one character, by texts without it: then divisions do not matter."""
     return (
         isinstance(edit, ReplaceLiteral)
         and len(edit.pattern) == 1

@@ -69,9 +69,7 @@ def template_ids(template: Template) -> set[int]:
 
 
 def _processors(node: Node | None) -> list[Node]:
-    """The processors at ``node``, in order. In the reference their fields say what they are,
-    whatever their type: so they may not have those of another type.
-    """
+    """The processors at ``node``. The reference goes by fields: none may have another type's."""
     if node is None:
         return []
     kind = node.field("type").string()

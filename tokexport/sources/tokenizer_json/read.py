@@ -151,9 +151,7 @@ def _tokens(
 
 
 def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
-    """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids
-    as written, whether they are tokens or not.
-    """
+    """The tokens, and holes up to the largest id of the post-processor: it need not be a token."""
     largest = max(template_ids(template), default=-1)
     check_id("post_processor", largest)
     holes = [None] * (largest + 1 - len(tokens))

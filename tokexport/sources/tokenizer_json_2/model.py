@@ -27,9 +27,7 @@ def version_1_model(node: Node) -> dict[str, Any]:
 
 
 def is_byte_level(model: Node) -> bool:
-    """Checks what version 1.0 does not; returns whether the model works on bytes. SourceError if it
-    is refused.
-    """
+    """Whether the model works on bytes; SourceError for what version 1.0 does not check."""
     if model.field("type").string() != "BPE":
         return False
     merges = model.field("merges")

@@ -29,9 +29,7 @@ _FIELDS: Final = (
 
 
 def read_version_2(root: Node, files: SourceFiles) -> TokenizerModel:
-    """The model in the parsed document ``root``; see
-    :func:`tokexport.sources.tokenizer_json.read.read_tokenizer_json`.
-    """
+    """The model in the parsed document ``root``; see ``read_tokenizer_json`` of version 1.0."""
     normalizers = read_normalizers(root.optional("normalizer"))
     return read_tokenizer_json(version_1(root, normalizers[1]), files, normalizers=normalizers)
 

@@ -114,9 +114,7 @@ def _loaded(tokenizer: Any, version: str, files: SourceFiles, *more: str) -> Loa
 
 
 def _version(where: str, named: NamedClass | None) -> str:
-    """The release of the library; it needs two others for SentencePiece models, and reads these as
-    something else if one is missing.
-    """
+    """The release of the library, which without two others misreads SentencePiece models."""
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it has no weights to load
     try:
         for needed in ("sentencepiece", "google.protobuf"):

@@ -1,6 +1,4 @@
-"""Random choices that are the same on every Python, platform and hash seed, and the tables of
-characters to choose from, written as text.
-"""
+"""Random choices, the same on every Python, platform and hash seed, and tables written as text."""
 
 import hashlib
 import random

@@ -1,6 +1,4 @@
-"""Code points of every kind, words of many scripts, combining marks, jamo and emoji, a round at a
-time.
-"""
+"""Code points of every kind, words of many scripts, marks, jamo and emoji, a round at a time."""
 
 import functools
 from collections.abc import Iterator
