@@ -43,10 +43,6 @@ class Token:
         last = self.content if self.last is None else self.last
         return self.content, first, last
 
-    @property
-    def has_forms(self) -> bool:
-        return self.first not in (None, self.content) or self.last not in (None, self.content)
-
 
 @dataclass(frozen=True, slots=True)
 class CharacterSymbols:

@@ -230,7 +230,8 @@ def _normalizer(model: TokenizerModel) -> tuple[Any, ...]:
 
 def _decoder(model: TokenizerModel) -> object:
     """What decoding does besides joining bytes."""
-    firsts = {id: token.forms for id, token in enumerate(model.tokens) if token and token.has_forms}
+    forms = ((id, token.forms) for id, token in enumerate(model.tokens) if token)
+    firsts = {id: each for id, each in forms if len({*each}) > 1}
     plain = model.decoding == Decoding() and not firsts
     return None if plain else (_without_paths(model.decoding.edits), model.decoding, firsts)
 
