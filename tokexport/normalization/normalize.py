@@ -65,11 +65,9 @@ def _rewritten(text: str, step: NormalizerStep) -> str:
             for program in compile_strip(step):
                 text = replace_matches(program, text, "")
             return text
-        case Charsmap(by_grapheme=True):
-            return _clusters_replaced(text, read_charsmap(step.data, step.path))
         case Charsmap():
-            problem = "an added token that a map of sequences normalizes is not supported"
-            raise UnsupportedError(step.path, problem, "a verbatim one is, as in SentencePiece")
+            assert step.by_grapheme  # SentencePiece's added tokens are verbatim
+            return _clusters_replaced(text, read_charsmap(step.data, step.path))
         case SpellBytes():
             return to_characters(text.encode())
         case Prepend(content):

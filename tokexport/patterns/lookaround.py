@@ -72,8 +72,6 @@ def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:
             conditions = [_near(option, ahead) for option in options]
             known = tuple(condition for condition in conditions if condition is not None)
             return tree.Or(known) if len(known) == len(conditions) else None
-        case tree.Sequence(()):
-            return tree.ALWAYS
         case _:
             return None
 

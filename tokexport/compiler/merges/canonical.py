@@ -82,7 +82,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     first, vocab = first_symbols(model), Vocabulary.of(model.vocab)
     if model.merges is None:
         # A content is spelled by its units only: byte tokens and the unknown token do not merge.
-        merges, ranks = _by_content(model, vocab, first)
+        merges, ranks = _by_content(model, vocab)
         symbols = {*first.tables[0].values()}
     else:
         # A pair listed twice has the rank of its last occurrence, as in the reference's map.
@@ -115,18 +115,8 @@ def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways
     return found
 
 
-def _by_content(
-    model: BytePairModel, vocab: Vocabulary, first: FirstSymbols
-) -> tuple[Numbers, Numbers]:
+def _by_content(model: BytePairModel, vocab: Vocabulary) -> tuple[Numbers, Numbers]:
     """The merges of a model that lists none (two tokens that join to a third), and their ranks."""
-    for index, content in enumerate(vocab.strings if model.ranks is not None else ()):
-        if not first.knows(content):
-            raise UnsupportedError(
-                "model.vocab",
-                f"the token {content.decode('utf-8', 'replace')!r} (id {vocab.ids[index]}), one of"
-                " whose characters is not a token, is not supported",
-                "tokens whose characters are tokens too are",
-            )
     keys = Keys(vocab.strings.data, vocab.strings.ends)
     merges = merges_of_contents(keys, vocab.ids).reshape(-1, 3)
     ranks: Numbers = merges[:, 2]

@@ -45,7 +45,7 @@ class FirstSymbols:
         >>> first_symbols(model).of("ab\u00e9a".encode())
         [0, 1, 0]
         """
-        units = self._units(pre_token)
+        units: Sequence[int | str] = pre_token.decode() if self.of_characters else pre_token
         symbols: list[int] = []
         # a pending unknown token: the reference puts the bytes of other characters before it
         unknown = False
@@ -90,13 +90,6 @@ class FirstSymbols:
         known = [ord(unit) if isinstance(unit, str) else unit for unit in self.tables[0]]
         table[known] = [*self.tables[0].values()]
         return table
-
-    def _units(self, pre_token: bytes) -> Sequence[int | str]:
-        return pre_token.decode() if self.of_characters else pre_token
-
-    def knows(self, pre_token: bytes) -> bool:
-        """Whether each unit of a pre-token has a symbol of its own. Not for models with affixes."""
-        return all(unit in self.tables[0] for unit in self._units(pre_token))
 
     def in_bytes(self, unit: int | str) -> list[int] | None:
         """The byte tokens of a character, if all its bytes have one."""

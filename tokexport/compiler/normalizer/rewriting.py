@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from tokexport._core import give_back_memory
 from tokexport.compiler.splits.skip_hints import with_plain_classes
-from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_MAPPED
 from tokexport.model import (
     Append,
@@ -151,9 +150,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             sequences = read_charsmap(step.data, step.path)
             if not step.by_grapheme:
                 return [CharsmapOp(sequences, None, step.protected, collapses=step.collapses)]
-            if step.protected or step.collapses:
-                problem = "protected texts or dropped spaces in a grapheme map are not supported"
-                raise UnsupportedError("normalizer", problem, "a map of sequences may have them")
+            assert not step.protected  # only SentencePiece has protected texts
             give_back_memory()  # the sets of a grapheme program take ten megabytes
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
             return [CharsmapOp(sequences, clusters, (), first_plain)]
