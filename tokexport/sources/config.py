@@ -150,9 +150,7 @@ def _in_config(config: Node) -> dict[str, str]:
         return {}
     if not isinstance(template.value, list):
         return {"default": template.string()}
-    return {
-        item.field("name").string(): item.field("template").string() for item in template.items()
-    }
+    return {one.field("name").string(): one.field("template").string() for one in template.items()}
 
 
 def _special_tokens(config: Node) -> Iterator[tuple[str, str]]:

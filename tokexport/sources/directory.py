@@ -38,12 +38,8 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
         return path
     if (folder / _ICE).is_file():
         _refuse_chatglm(SourceFiles(folder))
-    others = [
-        path
-        for name in _OTHER_NAMES
-        for path in sorted(folder.glob(name))
-        if _is_tokenizer(path, sources)
-    ]
+    named = (path for name in _OTHER_NAMES for path in sorted(folder.glob(name)))
+    others = [path for path in named if _is_tokenizer(path, sources)]
     if others:
         return _only(folder, others, "tokenizer")
     parts = [
@@ -83,11 +79,9 @@ def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> t
             f"{TOKENIZER_JSON} in the directory holds only settings, as {CONFIG} does, and no"
             f" vocabulary; {taken} is read instead."
         )
-    left = unread(folder, taken, sources)
+    left = ", ".join(unread(folder, taken, sources))
     if left:
-        notes.append(
-            f"Of the tokenizers in the directory, {taken} is read; not read: {', '.join(left)}."
-        )
+        notes.append(f"Of the tokenizers in the directory, {taken} is read; not read: {left}.")
     return tuple(notes)
 
 
@@ -120,10 +114,8 @@ def _named(folder: Path, sources: Sequence[AnySource]) -> Iterator[Path]:
 def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise SourceError(
-            f"{folder}: there is more than one {what} in this directory ({names})",
-            "give one of them",
-        )
+        problem = f"{folder}: there is more than one {what} in this directory ({names})"
+        raise SourceError(problem, "give one of them")
     return found[0]
 
 

@@ -51,11 +51,8 @@ class SourceFiles:
         """The bytes of a file that must exist, mapped: parts that are not read take no memory."""
         with self._open(name) as file:
             if not file.seekable():
-                raise SourceError(
-                    "it is a pipe, and a source is read more than once",
-                    "write it to a file, and convert that",
-                    name=name,
-                )
+                problem = "it is a pipe, and a source is read more than once"
+                raise SourceError(problem, "write it to a file, and convert that", name=name)
             is_empty = file.seek(0, os.SEEK_END) == 0
             return self._kept(
                 name, b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -114,9 +114,8 @@ def _folder(name: str, revision: str | None) -> Path:
     except (*of_cache, *of_hub) as error:
         raise _refusal(name, revision, error) from error
     if not any(folder.glob("*")):
-        raise SourceError(
-            f"{name}: the repository holds no tokenizer file", f"looked for {', '.join(FILES)}"
-        )
+        problem = f"{name}: the repository holds no tokenizer file"
+        raise SourceError(problem, f"looked for {', '.join(FILES)}")
     return folder
 
 
@@ -140,9 +139,7 @@ def _refusal(name: str, revision: str | None, error: BaseException | None) -> To
             kind, problem = SourceError, f"the repository has no revision {revision!r}"
             hint = "a revision is a branch, a tag or a commit"
         case errors.CachedRepoTreeNotFoundError():
-            problem = (
-                f"{hub} was not reached, and the cache may not hold all files of the tokenizer"
-            )
+            problem = f"{hub} was not reached, and the cache may lack files of the tokenizer"
             hint = "run this once with network access"
         case errors.OfflineModeIsEnabled():
             problem, hint = "the hub is not asked because HF_HUB_OFFLINE is set", "unset it"

@@ -89,9 +89,8 @@ class Node:
         raise SourceError(f"{self.path or 'the document'} {what}", hint, name=self.file)
 
     def unsupported(self, supported: str) -> NoReturn:
-        raise UnsupportedError(
-            self.path or self.file, f"{show(self.value)} is not supported", supported
-        )
+        problem = f"{show(self.value)} is not supported"
+        raise UnsupportedError(self.path or self.file, problem, supported)
 
     def object(
         self, known: Collection[str] | None = None, *, repeats: bool = False

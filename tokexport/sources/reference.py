@@ -93,9 +93,7 @@ class ReferenceTokenizer(Protocol):
         lengths = [len(content) for content in contents if content is not None]
         return [0, *accumulate(lengths)][:-1] if len(lengths) == len(contents) else []
 
-    def decode_batch(
-        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text. KeyError for an id that the library does not accept."""
         ...
 

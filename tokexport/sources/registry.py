@@ -7,7 +7,7 @@ reference library and the diagnosis share.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -51,11 +51,7 @@ SOURCES: Final[tuple[AnySource, ...]] = (
     sentencepiece.SOURCE,
     wordpiece.SOURCE,
 )
-OBJECTS: Final[tuple[AnySource, ...]] = (
-    tiktoken.OBJECT,
-    tokenizer_json.OBJECT,
-    transformers.SOURCE,
-)
+OBJECTS: Final[Sequence[AnySource]] = (tiktoken.OBJECT, tokenizer_json.OBJECT, transformers.SOURCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +163,8 @@ def _open_object(python_object: object, given: Given) -> Opened:
     if found is None:
         raise TypeError(f"cannot read a {kind}; {SUPPORTED}")
     if given != Given():
-        raise SourceError(
-            "a tokenizer object has its own pattern and special tokens",
-            "pattern and special_tokens are for rank files",
-        )
+        hint = "pattern and special_tokens are for rank files"
+        raise SourceError("a tokenizer object has its own pattern and special tokens", hint)
     return Opened(source, *found)
 
 

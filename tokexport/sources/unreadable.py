@@ -75,9 +75,8 @@ def refuse_by_head(source: Input) -> None:
     if not head:
         raise SourceError("the file is empty", name=file)
     if head.startswith(_LFS_POINTER):
-        raise SourceError(
-            "it is a pointer of Git LFS, not the file itself", "run `git lfs pull`", name=file
-        )
+        problem = "it is a pointer of Git LFS, not the file itself"
+        raise SourceError(problem, "run `git lfs pull`", name=file)
     for start, what, hint in _STARTS if not is_pickle_of_tiktoken(head) else ():
         if re.match(start, head, re.DOTALL):
             _refuse(file, what, hint)

@@ -70,9 +70,7 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
         model = _with_added(replace(model, template=read_post_processor(root)), source)
     ids = {role: source.number(key) for role, key in _ROLES.items()}
     stops = {number for key in _STOPS if (number := source.number(key)) is not None}
-    named = {
-        f"{role}_token": source.tokens[number] for role, number in ids.items() if number is not None
-    }
+    named = {f"{role}_token": source.tokens[id] for role, id in ids.items() if id is not None}
     return replace(
         model,
         special_ids=SpecialIds(**ids, stop=tuple(sorted(stops))),
@@ -102,11 +100,8 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         return wordpiece_document(vocab, source.file, settings)
     original = _original(source)
     merges: list[str] = source.array("merges", str, None)
-    vocab = {
-        token: number
-        for number, token in enumerate(source.tokens)
-        if not _is_padding(source, number)
-    }
+    numbered = enumerate(source.tokens)
+    vocab = {token: id for id, token in numbered if not _is_padding(source, id)}
     return document.tokenizer_document(
         added_tokens=_added_tokens(source, original),
         normalizer=original.normalizer,
@@ -160,11 +155,8 @@ def _by_ranks(source: GgufTokenizer, merges: list[str]) -> list[list[str]]:
     """
     pairs = [pair for merge in merges if len(pair := merge.split(" ")) == 2]
     made = {"".join(pair) for pair in pairs}
-    ranks = {
-        token: number
-        for number, token in enumerate(source.tokens)
-        if source.types[number] is PieceType.NORMAL
-    }
+    numbered = enumerate(source.tokens)
+    ranks = {token: id for id, token in numbered if source.types[id] is PieceType.NORMAL}
     for token in ranks.keys() - made:
         parts = ([token[:at], token[at:]] for at in range(1, len(token)))
         pairs += [pair for pair in parts if pair[0] in ranks and pair[1] in ranks]

@@ -100,16 +100,13 @@ def _reference(source: Input, pair: Pair) -> ReferenceTokenizer:
     folder, special_tokens = source.files.folder, source.given.special_tokens or {}
     assert folder is not None
     by_id = sorted(special_tokens, key=special_tokens.__getitem__)
-    return TokenizersReference.from_vocab_and_merges(
-        folder / pair.vocab.file, folder / pair.merges_name, by_id
-    )
+    paths = folder / pair.vocab.file, folder / pair.merges_name
+    return TokenizersReference.from_vocab_and_merges(*paths, by_id)
 
 
 def _is_whole(path: Path) -> bool:
-    return path.is_file() and any(
-        path.name == vocab and (path.parent / merges).is_file()
-        for vocab, merges in _pairs(path.name)
-    )
+    names = [merges for vocab, merges in _pairs(path.name) if vocab == path.name]
+    return path.is_file() and any((path.parent / name).is_file() for name in names)
 
 
 SOURCE = Source(

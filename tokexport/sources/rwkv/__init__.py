@@ -111,14 +111,10 @@ class RwkvReference(ReferenceTokenizer):
             yield self._ids[data[at : at + size]]
             at += size
 
-    def decode_batch(
-        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """The bytes of the tokens, with U+FFFD for invalid UTF-8."""
-        return [
-            b"".join(self._tokens[number] for number in ids).decode("utf-8", "replace")
-            for ids in sequences
-        ]
+        texts = (b"".join(map(self._tokens.__getitem__, ids)) for ids in batch)
+        return [text.decode("utf-8", "replace") for text in texts]
 
     def token_bytes(self, id: int) -> bytes | None:
         return self._tokens[id]

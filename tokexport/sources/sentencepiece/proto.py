@@ -154,11 +154,8 @@ class Message:
         return self._fail(at, "number")
 
     def _fail(self, at: int, expected: str) -> NoReturn:
-        raise SourceError(
-            f"there is no {expected} at byte {self.start + at}",
-            "it is damaged or not a SentencePiece model",
-            name=self.file,
-        )
+        problem = f"there is no {expected} at byte {self.start + at}"
+        raise SourceError(problem, "it is damaged or not a SentencePiece model", name=self.file)
 
 
 def parse_model(data: bytes, file: str) -> SentencePieceModel:

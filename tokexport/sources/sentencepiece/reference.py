@@ -44,12 +44,10 @@ class SentencePieceReference(ReferenceTokenizer):
         offsets: list[tuple[int, int]] = self._processor.EncodeAsOffsetMapping(text)["offsets"]
         return offsets
 
-    def decode_batch(
-        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text. The library cannot skip, so control pieces are removed first."""
         skip = self._processor.is_control if skip_special_tokens else lambda id: False
-        return [self._processor.decode([id for id in ids if not skip(id)]) for ids in sequences]
+        return [self._processor.decode([id for id in ids if not skip(id)]) for ids in batch]
 
     def token_bytes(self, id: int) -> bytes | None:
         """The piece with spaces for U+2581; for control and unknown pieces what they decode to."""

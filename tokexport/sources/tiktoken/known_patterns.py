@@ -127,9 +127,7 @@ _QWEN3_5_SPECIAL: Final = [
     *_named("audio_start audio_end"),
     *("<tts_pad>", "<tts_text_bos>", "<tts_text_eod>", "<tts_text_bos_single>", "<|audio_pad|>"),
 ]
-_QWEN_NOTE: Final = (
-    "Qwen's own library normalizes texts to NFC first; tiktoken, the reference, does not."
-)
+_QWEN_NOTE: Final = "Qwen's library normalizes to NFC first; tiktoken, the reference, does not."
 _NANOCHAT_SPECIAL: Final = _named(
     "bos user_start user_end assistant_start assistant_end python_start python_end output_start"
     " output_end"

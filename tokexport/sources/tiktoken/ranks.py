@@ -83,11 +83,8 @@ def rank_encoding(
         settings = read_config(files).object()
         names = f"{name} {settings.get('tokenizer_class')} {settings.get('auto_map')}".lower()
         families = tuple(word for word in _FAMILIES if word in names)
-        suggested = [
-            name
-            for name, known in KNOWN.items()
-            if name.startswith(families) and min(known.fixed.values()) == count
-        ]
+        alike = (name for name in KNOWN if name.startswith(families))
+        suggested = [name for name in alike if min(KNOWN[name].fixed.values()) == count]
         which = f"probably --pattern {suggested[0]}" if suggested else "--pattern NAME"
         hint = f"name one ({which}), or give the regular expression itself; known names are "
         raise UnsupportedError(name, problem, hint + ", ".join(KNOWN))

@@ -87,22 +87,17 @@ class TiktokenReference(ReferenceTokenizer):
         try:
             if mode is Mode.TEXT:
                 return [self._encoding.encode_ordinary(text) for text in texts]
-            allowed = self._allowed[mode]
-            return [
-                self._encoding.encode(text, allowed_special=allowed, disallowed_special=())
-                for text in texts
-            ]
+            encode, allowed = self._encoding.encode, self._allowed[mode]
+            return [encode(text, allowed_special=allowed, disallowed_special=()) for text in texts]
         except BaseException as error:  # at an empty match of its pattern
             if type(error).__name__ == PANIC:
                 raise ReferenceStopsError(str(error)) from None
             raise
 
-    def decode_batch(
-        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text. The library cannot skip, so special ids are removed first."""
         skipped = set(self._special.values()) if skip_special_tokens else set()
-        return [self._encoding.decode([id for id in ids if id not in skipped]) for ids in sequences]
+        return [self._encoding.decode([id for id in ids if id not in skipped]) for ids in batch]
 
     def token_bytes(self, id: int) -> bytes | None:
         return self._encoding.decode_single_token_bytes(id)

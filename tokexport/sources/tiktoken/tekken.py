@@ -28,12 +28,10 @@ _LISTLESS_VERSIONS: Final = ("v1", "v2", "v3", "v7")
 def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
     """Ids by token, the pattern, special tokens; SourceError where mistral-common refuses."""
     config = root.field("config")
-    vocab_size = config.field("default_vocab_size").u32()
-    n_special = config.field("default_num_special_tokens").u32()
+    size = config.field("default_vocab_size")
+    vocab_size, n_special = size.u32(), config.field("default_num_special_tokens").u32()
     if not n_special <= vocab_size <= MAX_IDS:
-        config.field("default_vocab_size").fail(
-            f"at least {n_special} special tokens, and {MAX_IDS} ids at most"
-        )
+        size.fail(f"at least {n_special} special tokens, and {MAX_IDS} ids at most")
     special = _special_tokens(root, config.field("version"), n_special)
     ids: dict[bytes, int] = {}
     for expected, item in enumerate(root.field("vocab").items()):
@@ -44,9 +42,7 @@ def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
             item.field("rank").fail(f"{expected}: ranks are in order")
         ids[item.field("token_bytes").base64()] = rank + n_special
     if len(ids) + n_special < vocab_size:
-        config.field("default_vocab_size").fail(
-            f"{len(ids)} different tokens and {n_special} special ones"
-        )
+        size.fail(f"{len(ids)} different tokens and {n_special} special ones")
     return ids, config.field("pattern").string(), special
 
 

@@ -79,11 +79,8 @@ def _added(root: Node, files: SourceFiles) -> str | None:
     normalizes = root.optional("normalizer") is not None
     added = root.get("added_tokens")
     own = {each["content"]: _flags(each, normalizes) for each in added.value} if added else {}
-    named = {
-        content: file
-        for content, (flags, file) in _named_tokens(files, own, normalizes).items()
-        if own.get(content) != flags
-    }
+    found = _named_tokens(files, own, normalizes).items()
+    named = {content: file for content, (flags, file) in found if own.get(content) != flags}
     if not named:
         return None
     count, shown = len(named), " and ".join(map(show, [*named][:_SHOWN]))

@@ -150,13 +150,11 @@ def _metaspace(node: Node) -> Step:
 
 def _ctc(node: Node) -> Step:
     node.object({"type", "pad_token", "word_delimiter_token", "cleanup"})
-    replacements: tuple[tuple[str, str], ...] = ((node.field("pad_token").string(), ""),)
+    changes: tuple[tuple[str, str], ...] = ((node.field("pad_token").string(), ""),)
     delimiter = node.field("word_delimiter_token").string()
     if node.field("cleanup").boolean():
-        replacements += (*CLEANUP, (delimiter, " "))
-    return Step(
-        node.path, "CTC", on_strings=lambda text, first, last: _replaced(text, replacements)
-    )
+        changes += (*CLEANUP, (delimiter, " "))
+    return Step(node.path, "CTC", on_strings=lambda text, first, last: _replaced(text, changes))
 
 
 def _replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:

@@ -248,11 +248,9 @@ def _mapped(step: Step, texts: ByteStrings, first: bool, last: bool) -> ByteStri
 
 def _is_of_one_character(edit: object) -> TypeGuard[ReplaceLiteral]:
     """Whether an edit replaces one character, by texts without it: then divisions do not matter."""
-    return (
-        isinstance(edit, ReplaceLiteral)
-        and len(edit.pattern) == 1
-        and edit.pattern not in edit.content
-    )
+    if not isinstance(edit, ReplaceLiteral):
+        return False
+    return len(edit.pattern) == 1 and edit.pattern not in edit.content
 
 
 def _bytes_of(texts: ByteStrings) -> dict[int, int]:

@@ -21,11 +21,8 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
     if node is None or node.value is None:
         return []
     if depth > _DEEPEST:
-        raise SourceError(
-            f"{node.path[:80]}... is nested too deeply",
-            f"the reference follows {_DEEPEST} levels",
-            name=node.file,
-        )
+        problem = f"{node.path[:80]}... is nested too deeply"
+        raise SourceError(problem, f"the reference follows {_DEEPEST} levels", name=node.file)
     if node.field("type").string() != "Sequence":
         return [node]
     node.object({"type", member})

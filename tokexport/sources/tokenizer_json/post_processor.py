@@ -42,11 +42,8 @@ _SPACES: Final = (
 
 def read_post_processor(root: Node) -> Template:
     """The template of ``root``. SourceError if the reference fails when it runs."""
-    adding = [
-        node
-        for node in _processors(root.optional("post_processor"))
-        if node.value["type"] != "ByteLevel"
-    ]
+    found = _processors(root.optional("post_processor"))
+    adding = [node for node in found if node.value["type"] != "ByteLevel"]
     if not adding:
         return Template()
     if len(adding) > 1:

@@ -89,9 +89,8 @@ def read_tokenizer_json(
     normalizer, normalizer_of_added = normalizers
     pre_tokenizer = read_pre_tokenizer(root)
     huggingface = read_model(root)
-    added = read_added_tokens(
-        root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling.ids)
-    )
+    size = len(huggingface.spelling.ids)
+    added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=size)
     added_ids = {token.content: token.id for token in added.tokens}
     if of_release_1:
         added = as_matched(added)
@@ -203,13 +202,11 @@ def read_object(
     try:
         data = tokenizer.to_str().encode("utf-8")
     except Exception as error:  # the library raises bare Exception
-        raise UnsupportedError(
-            name, f"a tokenizer that cannot be saved is not supported ({error})", "one that can is"
-        ) from error
+        problem = f"a tokenizer that cannot be saved is not supported ({error})"
+        raise UnsupportedError(name, problem, "one that can is") from error
     if getattr(tokenizer.model, "alpha", None) is not None:
-        raise UnsupportedError(
-            f"{name}.model.alpha", "sampling is not supported: ids depend on chance", "use None"
-        )
+        problem = "sampling is not supported: ids depend on chance"
+        raise UnsupportedError(f"{name}.model.alpha", problem, "use None")
     end = word_end(tokenizer)
     if files.folder is None:
         files.sha256[name] = sha256(data).hexdigest()

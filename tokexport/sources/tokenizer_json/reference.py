@@ -107,19 +107,15 @@ class TokenizersReference(ReferenceTokenizer):
         self, texts: Sequence[str | tuple[str, str]], mode: Mode
     ) -> list[tokenizers.Encoding]:
         with _stops(), _set_for(self._tokenizer, mode):
-            return self._tokenizer.encode_batch(
-                list(texts), add_special_tokens=mode is Mode.TEMPLATE
-            )
+            return self._tokenizer.encode_batch([*texts], add_special_tokens=mode is Mode.TEMPLATE)
 
-    def decode_batch(
-        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text; the library skips ids that it does not know."""
         if self._word_end is not None:
-            return [self._decode(ids, skip_special_tokens) for ids in sequences]
+            return [self._decode(ids, skip_special_tokens) for ids in batch]
         with _stops():
             return self._tokenizer.decode_batch(
-                [list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens
+                [list(ids) for ids in batch], skip_special_tokens=skip_special_tokens
             )
 
     def _decode(self, ids: Sequence[int], skip: bool) -> str:
@@ -189,10 +185,8 @@ class TokenizersReference(ReferenceTokenizer):
 
     def added_tokens(self) -> Sequence[AddedToken]:
         """Numbered by the library, not always as in the file."""
-        return [
-            AddedToken(id, token.content, token.special)
-            for id, token in sorted(self._added().items())
-        ]
+        added = sorted(self._added().items())
+        return [AddedToken(id, token.content, token.special) for id, token in added]
 
     def _added(self) -> dict[int, tokenizers.AddedToken]:
         return self._tokenizer.get_added_tokens_decoder()

@@ -24,9 +24,7 @@ def read_normalizers(node: Node | None) -> tuple[Steps, Steps]:
             case {"type": "MetaspaceNormalizer"}:
                 own = _metaspace(part)
                 if number < len(parts) - 1:
-                    of_added += [
-                        step for step in own if not (isinstance(step, Prepend) and step.only_first)
-                    ]
+                    of_added += [s for s in own if not (isinstance(s, Prepend) and s.only_first)]
                 steps += own
                 continue
             case {"type": "Replace"}:

@@ -138,10 +138,9 @@ def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
                 "use false for a token that does not begin with an ASCII character: where one is in"
                 " a word, tokenizers 1.0.0rc3 stops at the next token with single_word"
             )
-        if spelling and found.setdefault(spelling, token) is not token:
-            token.unsupported(
-                f"use tokens that normalize to other texts than {found[spelling].path}"
-            )
+        other = found.setdefault(spelling, token)
+        if spelling and other is not token:
+            token.unsupported(f"use tokens that normalize to other texts than {other.path}")
 
 
 def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:

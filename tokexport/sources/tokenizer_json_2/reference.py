@@ -45,9 +45,8 @@ class Tokenizers1Reference(ReferenceTokenizer):
         if _INSTALLED is None:
             raise MissingLibraryError("the library `tokenizers` is not installed", _WANTED)
         if int(_INSTALLED.partition(".")[0]) < 1:
-            raise MissingLibraryError(
-                f"{path}: the library `tokenizers` {_INSTALLED} is installed", _WANTED
-            )
+            problem = f"{path}: the library `tokenizers` {_INSTALLED} is installed"
+            raise MissingLibraryError(problem, _WANTED)
         try:
             library: Any = tokenizers  # mypy sees 0.23
             self._tokenizer = library.Tokenizer.from_file(os.fspath(path))
@@ -77,14 +76,10 @@ class Tokenizers1Reference(ReferenceTokenizer):
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
         return self._encoded([(first, second)], mode)[0]
 
-    def decode_batch(
-        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text; the library skips ids that it does not know."""
-        return [
-            self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens)
-            for ids in sequences
-        ]
+        decode = self._tokenizer.decode
+        return [decode(list(ids), skip_special_tokens=skip_special_tokens) for ids in batch]
 
     def token_bytes(self, id: int) -> bytes | None:
         """For a byte-level model only: bytes from GPT-2's alphabet, added tokens as they are."""

@@ -44,10 +44,7 @@ _PROPERTY: Final = re.compile(r"\\p\{(\w+)\}")
 
 def _ranges(text: str) -> str:
     """``A-B`` in hexadecimal, as part of a bracket expression."""
-    parts = (part.partition("-") for part in text.split())
-    return "".join(
-        rf"\x{{{first}}}-\x{{{last}}}" if last else rf"\x{{{first}}}" for first, _, last in parts
-    )
+    return re.sub(r"\w+", r"\\x{\g<0>}", text).replace(" ", "")
 
 
 def with_unicode_17(pattern: str) -> str:

@@ -125,21 +125,17 @@ def _version(where: str, named: NamedClass | None) -> str:
         if named is not None:
             place = "in" if Path(where).is_dir() else "beside"
             why = f"a file {place} it names {named} of `transformers`, which decides its ids"
-        raise MissingLibraryError(
-            f"{where}: {why}, and {error.name} is not installed", INSTALL
-        ) from error
+        problem = f"{where}: {why}, and {error.name} is not installed"
+        raise MissingLibraryError(problem, INSTALL) from error
     return str(transformers.__version__)
 
 
 def _class(named: NamedClass) -> Any:
     """The class of the library; None if it has none that reads vocabularies in its own way."""
-    from transformers.models.auto.tokenization_auto import (
-        TOKENIZER_MAPPING_NAMES,
-        tokenizer_class_from_name,
-    )
+    from transformers.models.auto import tokenization_auto as auto
 
-    name = named.name or TOKENIZER_MAPPING_NAMES.get(named.model_type or "")
-    kind: Any = None if name is None else tokenizer_class_from_name(name)
+    name = named.name or auto.TOKENIZER_MAPPING_NAMES.get(named.model_type or "")
+    kind: Any = None if name is None else auto.tokenizer_class_from_name(name)
     is_own = hasattr(kind, "vocab_files_names") and kind.__name__ not in _GENERIC
     return kind if is_own else None
 
@@ -156,9 +152,8 @@ def _load(folder: Path, where: str, version: str) -> Any:
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
-            str(folder), trust_remote_code=False, local_files_only=True
-        )
+        load = AutoTokenizer.from_pretrained
+        tokenizer = load(str(folder), trust_remote_code=False, local_files_only=True)
     except Exception as error:  # it may raise anything
         found = " ".join(str(error).split())[:_SHOWN]
         raise SourceError(f"{where}: transformers {version} refuses it: {found}") from error

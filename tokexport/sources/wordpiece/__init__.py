@@ -90,9 +90,8 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
     """The tokenizer.json. SourceError if a token that the reference needs is missing."""
     for content in ("[SEP]", "[CLS]"):
         if content not in vocab:
-            raise SourceError(
-                f"there is no token {show(content)}, which BertWordPieceTokenizer needs", name=file
-            )
+            problem = f"there is no token {show(content)}, which BertWordPieceTokenizer needs"
+            raise SourceError(problem, name=file)
     special: dict[str, int] = {content: vocab[content] for content in _SPECIAL if content in vocab}
     return tokenizer_document(
         added_tokens=special_tokens(special),
@@ -121,10 +120,8 @@ def _sniff(source: Input) -> bytes | None:
 def _read(source: Input, data: bytes) -> TokenizerModel:
     config = read_config(source.files)
     vocab = parse_vocabulary(data, source.name)
-    document = wordpiece_document(vocab, source.name, bert_settings(config))
-    model = read_tokenizer_json(
-        Node(source.name, "", document), source.files, "WordPiece vocabulary"
-    )
+    root = Node(source.name, "", wordpiece_document(vocab, source.name, bert_settings(config)))
+    model = read_tokenizer_json(root, source.files, "WordPiece vocabulary")
     note = bert_note(config, vocab)
     others = {
         f"added_tokens_decoder of {CONFIG}": config.optional("added_tokens_decoder"),
