@@ -179,11 +179,8 @@ def _with_self_test(
 
 def _chat_frame(model: TokenizerModel) -> tuple[Frame | None, tuple[str, ...]]:
     rewrites = bool(model.normalizer)
-    special = {
-        token.content: token.normalized and rewrites
-        for token in model.added_tokens
-        if token.special
-    }
+    tokens = (token for token in model.added_tokens if token.special)
+    special = {token.content: token.normalized and rewrites for token in tokens}
     try:
         from tokexport.chat.frame_search import find_frame  # needs jinja2
 

@@ -20,9 +20,7 @@ def escape(content: bytes) -> str:
     'naïve\\n\\xf0\\x9f'
     """
     # "surrogateescape" turns each bad byte into U+DC80 .. U+DCFF, which valid UTF-8 cannot contain.
-    return "".join(
-        _escape_character(character) for character in content.decode("utf-8", "surrogateescape")
-    )
+    return "".join(map(_escape_character, content.decode("utf-8", "surrogateescape")))
 
 
 def visible(text: str) -> str:
@@ -31,9 +29,7 @@ def visible(text: str) -> str:
     >>> visible("red: \x1b[31m")
     'red: \\x1b[31m'
     """
-    return "".join(
-        each if each.isprintable() or each in "\n\t" else _escape_character(each) for each in text
-    )
+    return "".join(c if c.isprintable() or c in "\n\t" else _escape_character(c) for c in text)
 
 
 def _escape_character(character: str) -> str:

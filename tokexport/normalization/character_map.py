@@ -40,9 +40,8 @@ class CharacterMapping:
         >>> mapping_of({"a": "é", "b": "c"}).longest()
         2
         """
-        return max(
-            len(text.encode()) for output in self.outputs for text in (output.before, output.after)
-        )
+        texts = (text for output in self.outputs for text in (output.before, output.after))
+        return max(len(text.encode()) for text in texts)
 
     def apply(self, text: str) -> str:
         """The text with every character mapped.
@@ -50,9 +49,7 @@ class CharacterMapping:
         >>> mapping_of({"a": "bc"}).apply("banana")
         'bbcnbcnbc'
         """
-        return "".join(
-            self.outputs[self.numbers[ord(character)]].of(character) for character in text
-        )
+        return "".join(self.outputs[self.numbers[ord(each)]].of(each) for each in text)
 
 
 def mapping_of(

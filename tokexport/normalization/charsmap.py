@@ -107,9 +107,8 @@ def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or size > len(data) - 4 or size < 4:
         raise _refused(path, f"{len(data)} bytes, with a trie of {size}")
-    charsmap = CharacterSequences(
-        np.frombuffer(data, "<u4", size // 4, 4), data[4 + size // 4 * 4 :]
-    )
+    count = size // 4
+    charsmap = CharacterSequences(np.frombuffer(data, "<u4", count, 4), data[4 + 4 * count :])
     # Whether each byte of the text, and its end, continues a character.
     continues = np.frombuffer(charsmap.text + b"\0", np.uint8) & 0xC0 == 0x80
     try:
@@ -125,6 +124,5 @@ def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
 
 
 def _refused(path: str, found: str) -> UnsupportedError:
-    return UnsupportedError(
-        path, f"a precompiled charsmap of {found} is not supported", "a whole one is"
-    )
+    problem = f"a precompiled charsmap of {found} is not supported"
+    return UnsupportedError(path, problem, "a whole one is")

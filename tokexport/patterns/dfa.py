@@ -220,9 +220,8 @@ def truth_of(condition: tree.Condition, truth: Mapping[int, Truth]) -> Truth | n
 
 
 def too_many_states() -> tree.PatternError:
-    return tree.PatternError(
-        0, f"more than {MAX_STATES} states", "smaller counted repeats are supported"
-    )
+    found = f"more than {MAX_STATES} states"
+    return tree.PatternError(0, found, "smaller counted repeats are supported")
 
 
 def minimise(automaton: Automaton) -> Automaton:

@@ -74,9 +74,8 @@ def _two_starts_overrun(automaton: Automaton, unbounded: set[int]) -> bool:
     sure = sure_to_match(automaton.next, automaton.ends)
     following, ends = automaton.next.tolist(), automaton.ends.tolist()
     n_symbols = len(following[0])
-    pairs = {
-        (older, younger) for older in unbounded for younger in distinct(automaton.starts).tolist()
-    }
+    starts = distinct(automaton.starts).tolist()
+    pairs = {(older, younger) for older in unbounded for younger in starts}
     queue = sorted(pairs)
     together: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for older, younger in queue:

@@ -82,11 +82,8 @@ class _Writer:
     def add(self, instruction: Instruction) -> int:
         instructions = self.nfa.instructions
         if len(instructions) == MAX_INSTRUCTIONS:
-            raise tree.PatternError(
-                0,
-                f"counted repeats that unfold to more than {MAX_INSTRUCTIONS} steps",
-                "smaller counts are supported",
-            )
+            found = f"counted repeats that unfold to more than {MAX_INSTRUCTIONS} steps"
+            raise tree.PatternError(0, found, "smaller counts are supported")
         instructions.append(instruction)
         return len(instructions) - 1
 

@@ -84,10 +84,8 @@ class _OnigurumaParser(Parser):
         return tree.Characters(tree.complement(members) if negated else members)
 
     def escape(self, letter: str, start: int) -> tree.Node:
-        escaped = self._escaped_character(letter, start, in_bracket=False)
-        return (
-            self.literal(escaped, start) if isinstance(escaped, int) else tree.Characters(escaped)
-        )
+        found = self._escaped_character(letter, start, in_bracket=False)
+        return self.literal(found, start) if isinstance(found, int) else tree.Characters(found)
 
     def literal(self, code_point: int, start: int) -> tree.Node:
         if self.quantifier.match(self.text, start):
@@ -126,8 +124,8 @@ class _OnigurumaParser(Parser):
                 sets.append(members)
                 members, last, first = members_of(), None, False
                 continue
-            is_range = self.looking_at("-") and last is not None and not first
-            if is_range and not self.text.startswith(("-]", "-&&"), offset):
+            is_range = self.looking_at("-") and not first
+            if last is not None and is_range and not self.text.startswith(("-]", "-&&"), offset):
                 self.take()
                 high = self._item() if isinstance(last, int) else members
                 members |= self.range(last, high, offset)
@@ -178,9 +176,8 @@ class _OnigurumaParser(Parser):
             # \x80 is a byte, \x{80} a character.
             if letter == "x" and value >= 0x80 and not self.text.startswith("{", offset + 2):
                 found = f"the single byte {value:#x} of a character"
-                raise self.refused(
-                    found, r"\x{...} with the number of a character is supported", offset
-                )
+                hint = r"\x{...} with the number of a character is supported"
+                raise self.refused(found, hint, offset)
             return value
         return self.escaped(letter, offset)
 

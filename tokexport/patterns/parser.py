@@ -99,9 +99,7 @@ class Parser(ABC):
             raise self.refused("a bracket that begins with [:, as POSIX brackets do,", hint)
         return self.skip("[")
 
-    def range(
-        self, low: int | CodePoints | None, high: int | CodePoints, offset: int
-    ) -> CodePoints:
+    def range(self, low: int | CodePoints, high: int | CodePoints, offset: int) -> CodePoints:
         if not (isinstance(low, int) and isinstance(high, int) and low <= high):
             found = "a range that does not run from one character up to another"
             raise self.refused(found, r"write \- for a hyphen", offset)

@@ -96,9 +96,7 @@ def compile_tree(node: tree.Node, alphabet: Sequence[int] = range(CODE_POINTS)) 
     node = lower_lookaround_and_atomic(expand_backreferences(node))
     nodes = [node]
     if any(isinstance(each, tree.SearchStart) for each in tree.nodes_of(node)):
-        nodes = [
-            _with_search_start(node, tree.Assertion(each)) for each in (tree.NEVER, tree.ALWAYS)
-        ]
+        nodes = [_with_anchor(node, tree.Assertion(each)) for each in (tree.NEVER, tree.ALWAYS)]
     nfa = nfa_of(*nodes)
     del node, nodes  # its sets take a megabyte each
     if any(isinstance(test, tree.LookUnbounded) for test in tests_of(nfa)):
@@ -113,7 +111,7 @@ def compile_tree(node: tree.Node, alphabet: Sequence[int] = range(CODE_POINTS)) 
     return program
 
 
-def _with_search_start(node: tree.Node, other: tree.Node) -> tree.Node:
+def _with_anchor(node: tree.Node, other: tree.Node) -> tree.Node:
     r"""The tree with ``other`` for each ``\G`` that is tried before anything else: the search for a
     match tries each position from its start on, so there alone it holds.
     """
@@ -121,9 +119,9 @@ def _with_search_start(node: tree.Node, other: tree.Node) -> tree.Node:
         case tree.SearchStart():
             return other
         case tree.Choice(options):
-            return tree.Choice(tuple([_with_search_start(each, other) for each in options]))
+            return tree.Choice(tuple([_with_anchor(each, other) for each in options]))
         case tree.Sequence((first, *rest)):
-            return tree.Sequence((_with_search_start(first, other), *rest))
+            return tree.Sequence((_with_anchor(first, other), *rest))
         case _:
             return node
 
@@ -150,9 +148,8 @@ def spans(program: SplitProgram, text: str) -> list[str]:
 def _program(automaton: Automaton, labels: LabelTable | None = None) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
-    most = max(
-        n_classes, int(automaton.classes.max()) + 1, 0 if labels is None else labels.next.shape[1]
-    )
+    read = 0 if labels is None else labels.next.shape[1]
+    most = max(n_classes, int(automaton.classes.max()) + 1, read)
     if most > MAX_CLASSES:
         hint = f"up to {MAX_CLASSES} are supported"
         raise PatternError(0, f"{most} different classes of characters", hint)

@@ -62,9 +62,8 @@ def determinise_with_labels(
     looks = {id(test): test for test in tests_of(program) if isinstance(test, LookUnbounded)}
     inner = nfa_of(*(look.body for look in looks.values()))
     tests = {id(test): test for test in (*tests_of(program), *tests_of(inner))}
-    classes, holds, truth = dfa.read_alphabet(
-        [*program.sets, *inner.sets], [*tests.values()], alphabet
-    )
+    sets = [*program.sets, *inner.sets]
+    classes, holds, truth = dfa.read_alphabet(sets, [*tests.values()], alphabet)
     own = len(program.sets)
     following, answers = _backward(inner, holds[own:], truth)
     labels, class_of, answers = _labelled(following, answers)
@@ -104,11 +103,8 @@ def _labelled(
         number = numbers.setdefault((symbol, answers[target].tobytes()), len(numbers))
         if number == len(places):
             if number == MAX_LABELS:
-                raise PatternError(
-                    0,
-                    "lookaheads that distinguish too many kinds of text",
-                    f"up to {MAX_LABELS} kinds are supported",
-                )
+                found = "lookaheads that distinguish too many kinds of text"
+                raise PatternError(0, found, f"up to {MAX_LABELS} kinds are supported")
             places.append(int(target))
         labels[state, symbol] = number
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]

@@ -111,6 +111,4 @@ def multi_character_folds() -> dict[tuple[int, ...], tuple[int, ...]]:
     """
     # Each entry: length of the sequence, the sequence, number of single code points, those.
     numbers = iter(_data().sequence(_data().header["folds"][Dialect.ONIGURUMA.value]))
-    return {
-        tuple(islice(numbers, length)): tuple(islice(numbers, next(numbers))) for length in numbers
-    }
+    return {tuple(islice(numbers, size)): tuple(islice(numbers, next(numbers))) for size in numbers}

@@ -217,10 +217,7 @@ def _parse(state: bytes | None, symbol: int) -> tuple[Symbols, bytes | None]:
     if symbol == END and held.endswith(b">"):
         value = int(held[3:5], 16)
         return ((value,) if value < 0x80 else (*"\ufffd".encode(),)) + (END,), None
-    if (
-        state is not None
-        and symbol < OTHER
-        and _BYTE_TOKEN_BEGINS.fullmatch(held + bytes([symbol]))
-    ):
-        return (), held + bytes([symbol])
+    longer = held + bytes([symbol]) if state is not None and symbol < OTHER else b""
+    if longer and _BYTE_TOKEN_BEGINS.fullmatch(longer):
+        return (), longer
     return (*held, symbol), None

@@ -32,9 +32,8 @@ def crossings(merges: CanonicalMerges) -> Crossings | None:
         return None
     # An unknown token that is itself a character also stands for all characters without a symbol.
     code_points = np.full(len(ways.firsts), -1, np.int64)
-    units = {
-        symbol: ord(str(unit)) for unit, symbol in first.tables[0].items() if symbol != first.unk_id
-    }
+    known = first.tables[0].items()
+    units = {symbol: ord(str(unit)) for unit, symbol in known if symbol != first.unk_id}
     code_points[[*units]] = [*units.values()]
     row, way = ways.of(merges.rules[:, 1])
     before = code_points[ways.symbols[ways.bounds[way + 1] - 1]]

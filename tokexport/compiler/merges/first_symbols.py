@@ -140,11 +140,9 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
     characters, vocab = model.characters, Vocabulary.of(model.vocab)
     if characters is None:
         characters = CharacterSymbols(of_bytes=True)
-    affixes = [
-        (characters.prefix * (place & 1), characters.suffix * (place >> 1)) for place in range(4)
-    ]
-    if not (characters.prefix or characters.suffix):
-        affixes = affixes[:1]
+    prefix, suffix = characters.prefix, characters.suffix
+    places = range(4 if prefix or suffix else 1)
+    affixes = [(prefix * (place & 1), suffix * (place >> 1)) for place in places]
     return FirstSymbols(
         tables=tuple(_table(vocab, *pair, characters.of_bytes) for pair in affixes),
         of_characters=not characters.of_bytes,

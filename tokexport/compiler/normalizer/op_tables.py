@@ -97,12 +97,8 @@ def form_table(form: NormalForm) -> FormTable:
         if decomposition not in starts:
             starts[decomposition] = len(points)
             points.extend(decomposition)
-        entry = (
-            starts[decomposition],
-            len(decomposition),
-            tables.combining_classes.get(code_point, 0),
-            int(code_point in check),
-        )
+        number = tables.combining_classes.get(code_point, 0)
+        entry = (starts[decomposition], len(decomposition), number, int(code_point in check))
         numbers[code_point] = entries.setdefault(entry, len(entries))
     compositions = sorted((*pair, composite) for pair, composite in tables.compositions.items())
     return FormTable(

@@ -32,14 +32,10 @@ def without_dead_splits(
 
 def _is_dead(split: Split, before: Sequence[NormalizerStep | PreTokenizerStep]) -> bool:
     """An inverted split is never dead: it matches what its pattern does not."""
-    if (
-        split.invert
-        or split.on_bytes
-        or not isinstance(split.pattern, str)
-        or not LITERAL.fullmatch(split.pattern)
-    ):
+    if split.invert or split.on_bytes or not isinstance(split.pattern, str):
         return False
-    return any(_leaves_none(before, character) for character in set(split.pattern) - {"\\"})
+    characters = {*split.pattern} - {"\\"} if LITERAL.fullmatch(split.pattern) else ()
+    return any(_leaves_none(before, character) for character in characters)
 
 
 def _leaves_none(steps: Sequence[NormalizerStep | PreTokenizerStep], character: str) -> bool:

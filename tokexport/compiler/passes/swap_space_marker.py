@@ -47,10 +47,8 @@ def swap_space_marker(model: TokenizerModel) -> TokenizerModel:
     >>> exchanged("\u2581the"), exchanged("a b")
     (' the', 'a\u2581b')
     """
-    exchanged_model = _exchanged_model(model)
-    if exchanged_model is None or (
-        model.offset_trimming is not None and model.offset_trimming.passes
-    ):
+    inner, trimming = _exchanged_model(model), model.offset_trimming
+    if inner is None or (trimming is not None and trimming.passes):
         return model  # trimming asks whether an added token stands for spaces
     normalizer, added = _turned_steps(model.normalizer), model.added_tokens
     if normalizer is not None:
@@ -59,21 +57,14 @@ def swap_space_marker(model: TokenizerModel) -> TokenizerModel:
             for token in added
         )
         # White space beside an added token is matched in the normalized text.
-        strips = any(
-            token.normalized and (token.lstrip or token.rstrip) for token in model.added_tokens
-        )
+        strips = any(token.normalized and (token.lstrip or token.rstrip) for token in added)
         splits = None if strips else _exchanged_steps(model.pre_tokenizer)
     else:
         normalizer, splits = model.normalizer, _turned_steps(model.pre_tokenizer)
     if splits is None:
         return model
-    return replace(
-        model,
-        model=exchanged_model,
-        normalizer=normalizer,
-        pre_tokenizer=splits,
-        added_tokens=added,
-    )
+    model = replace(model, model=inner, added_tokens=added)
+    return replace(model, normalizer=normalizer, pre_tokenizer=splits)
 
 
 def exchanged(text: str) -> str:
@@ -98,11 +89,8 @@ def _turned_steps(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
 
 def _without_marks(steps: Sequence[_Step]) -> tuple[_Step, ...]:
     """The steps before the replacement. A mark that the last one adds becomes a space here."""
-    if (
-        steps
-        and isinstance(last := steps[-1], Prepend | Append)
-        and not getattr(last, "unless_present", False)
-    ):
+    last = steps[-1] if steps else None
+    if isinstance(last, Prepend | Append) and not getattr(last, "unless_present", False):
         return (*steps[:-1], replace(last, content=last.content.replace(MARK, SPACE)))
     return tuple(steps)
 
@@ -120,11 +108,8 @@ def _exchanged_step(step: _Step) -> _Step | None:
     if isinstance(step, Split) and not step.on_bytes:
         if not isinstance(step.pattern, str):
             return step if step.pattern in _BLIND_TESTS else None
-        return (
-            replace(step, pattern=exchanged(step.pattern))
-            if LITERAL.fullmatch(step.pattern)
-            else None
-        )
+        is_literal = LITERAL.fullmatch(step.pattern)
+        return replace(step, pattern=exchanged(step.pattern)) if is_literal else None
     return step if step in _BLIND_MAPS else None
 
 

@@ -69,10 +69,8 @@ def space_and_word_classes(*, of_version_1: bool) -> ClassTable:
 
 
 def _word_of_version_1() -> CodePoints:
-    properties = {
-        name: property_set(name, Dialect.FANCY_REGEX)
-        for name in ("Alphabetic", "Nd", "Pc", "M", "age=8.0")
-    }
+    names = ("Alphabetic", "Nd", "Pc", "M", "age=8.0")
+    properties = {name: property_set(name, Dialect.FANCY_REGEX) for name in names}
     old = (properties["Nd"] | properties["Pc"] | properties["M"]) & properties["age=8.0"]
     old[_VIRAMA] = False
     word: CodePoints = properties["Alphabetic"] | old

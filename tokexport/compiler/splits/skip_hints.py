@@ -1,6 +1,7 @@
 """Characters at which a program has nothing to do: a runtime skips them."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +30,8 @@ def leads_without_match(program: SplitProgram) -> int:
     '0xfffffc0fffffffff'
     """
     starts_vary = (program.starts != program.starts[0]).any() or program.search_starts is not None
-    if (
-        len(program.classes) != CODE_POINTS
-        or program.labels is not None
-        or program.may_be_empty
-        or starts_vary
-    ):
+    varies = program.labels is not None or program.may_be_empty or starts_vary
+    if varies or len(program.classes) != CODE_POINTS:
         return 0
     begins = (program.transitions[program.starts[0]] & (MATCH_ENDS - 1)) != 0
     return leads_of(program.classes.array(~begins))
@@ -66,11 +63,8 @@ def with_plain_classes(
     """
     plain: list[int] = []
     for symbol in range(clusters.n_classes):
-        if all(
-            _parted(clusters, first, second)
-            for first in [*plain, symbol]
-            for second in [*plain, symbol]
-        ):
+        pairs = product([*plain, symbol], repeat=2)
+        if all(_parted(clusters, *pair) for pair in pairs):
             plain.append(symbol)
     classes = clusters.classes.array()
     for number, symbol in enumerate(plain, clusters.n_classes):
