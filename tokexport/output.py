@@ -133,9 +133,8 @@ def locked(target: str | os.PathLike[str], lock: Path) -> Iterator[None]:
                 raise FileNotFoundError
             held.callback(_remove, lock)
         except (BlockingIOError, FileNotFoundError) as error:  # held, or just removed by its holder
-            raise TokexportError(
-                f"{target} is being written by another process", "wait until that has ended"
-            ) from error
+            problem = f"{target} is being written by another process"
+            raise TokexportError(problem, "wait until that has ended") from error
         except (ImportError, OSError):
             pass
         yield
@@ -148,10 +147,8 @@ def _remove(path: Path) -> None:
 
 
 def _exists(target: str | os.PathLike[str]) -> TokexportError:
-    return TokexportError(
-        f"{target} exists already",
-        "choose another target, or overwrite it with --force (force=True)",
-    )
+    hint = "choose another target, or overwrite it with --force (force=True)"
+    return TokexportError(f"{target} exists already", hint)
 
 
 def _cannot(target: str | os.PathLike[str], error: OSError) -> TokexportError:

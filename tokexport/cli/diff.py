@@ -78,10 +78,8 @@ def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents,
     # The options are for the other one, if it is a source.
     files = {path: opened(path, how if len(paths) == 2 else {}) for path in paths}
     model = next(iter(files.values()), None)
-    options = Options(
-        decode_only=model is not None and not model.encodes,
-        scores=model is None or model.tokenizer.scores is not None,
-    )
+    decode_only = model is not None and not model.encodes
+    options = Options(decode_only, scores=model is None or model.tokenizer.scores is not None)
 
     def contents(path: str) -> Contents:
         its = how if is_repository(path) else {**how, "revision": None}

@@ -70,10 +70,8 @@ def encode(
     if unit is not None and not offsets:
         raise click.UsageError("--unit requires --offsets.")
     tokenizer = load(path)
-    how: dict[str, Any] = {
-        "allowed_special": "all" if special else (),
-        "add_special_tokens": add_special_tokens,
-    }
+    allowed = "all" if special else ()
+    how: dict[str, Any] = {"allowed_special": allowed, "add_special_tokens": add_special_tokens}
     try:
         if show:
             write_shown(tokenizer, parts, how)

@@ -26,9 +26,7 @@ from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
 from tokexport.model import AddedToken, Token
 from tokexport.runtime.embedded import is_tokexport_file
 
-APART = (
-    *("file", "is_source", "version", "size", "stages", "pair_template", "provenance", "sections"),
-)
+APART = "file is_source version size stages pair_template provenance sections"
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -264,7 +262,8 @@ def template_text(contents: Contents) -> str:
 
 def describe(facts: Fact, contents: Contents) -> str:
     """The facts for a person, under the names of --json."""
-    named = {name.replace("_", " "): value for name, value in facts.items() if name not in APART}
+    shown = {name: value for name, value in facts.items() if name not in APART.split()}
+    named = {name.replace("_", " "): value for name, value in shown.items()}
     named |= {name: f"{value:,}" for name, value in named.items() if type(value) is int}
     named["encodes"] = words(facts["encodes"])
     if facts["chat_template_size"] is not None:
@@ -286,9 +285,7 @@ def describe_parts(source: str, parts: Parts) -> str:
         (part.place, "refused" if part.refusals else "exact", part.what) for part in parts.parts
     ]
     sentences = [sentence for part in parts.parts for sentence in part.refusals]
-    verdict = (
-        "every part is exact"
-        if parts.exact
-        else f"{plural(len(sentences), 'refusal')}, so it cannot be converted"
-    )
+    verdict = "every part is exact"
+    if sentences:
+        verdict = f"{plural(len(sentences), 'refusal')}, so it cannot be converted"
     return "\n\n".join([f"{source}: {verdict}", table(rows), *sentences])

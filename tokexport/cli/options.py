@@ -174,19 +174,16 @@ class Group(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, one.get_short_help_str(1000)) for name, one in commands if one]
-            )
+            rows = [(name, one.get_short_help_str(1000)) for name, one in commands if one]
+            formatter.write_dl(rows)
 
 
-def complete_pattern(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def complete_pattern(ctx: click.Context, param: click.Parameter, word: str) -> list[CompletionItem]:
     from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
     from tokexport.sources.tiktoken.known_patterns import KNOWN
 
     names = sorted({*KNOWN, *ORIGINALS, *SPLIT_AS})
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in names if name.startswith(word)]
 
 
 def source_options(command: Callable[..., Result]) -> Callable[..., Result]:

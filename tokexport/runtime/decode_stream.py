@@ -47,6 +47,4 @@ class DecodeStream:
         self.flush = stream.flush
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "a DecodeStream cannot be pickled; pickle its tokenizer, and make a new one"
-        )
+        raise TypeError("a DecodeStream cannot be pickled; pickle its tokenizer and make a new one")

@@ -24,10 +24,13 @@ _ADVICE: Final = {
     **dict.fromkeys((-28, -31), "install a newer tokexport"),
     -37: "see with `tokexport inspect` whether the copy is damaged, or convert the source again",
 }
-_ARGUMENT: Final = -1
+# The same for texts.
+_ADVICE_ON_TEXTS: Final = {
+    -1: "a text has at most 2,147,483,647 bytes: encode it in parts",
+    -12: "the library that the tokenizer was made for stops there too",
+}
 _NOT_UTF8: Final = -4
 _SELF_TEST: Final = -11
-_UNKNOWN_TEXT: Final = -12
 
 
 def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
@@ -43,18 +46,12 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     -20
     """
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
-    if code == _ARGUMENT:
-        return TextError(
-            f"{name}: {sentence}", "a text has at most 2,147,483,647 bytes: encode it in parts"
-        )
+    if code in _ADVICE_ON_TEXTS:
+        return TextError(f"{name}: {sentence}", _ADVICE_ON_TEXTS[code])
     if code == _NOT_UTF8:
         error = TextError(f"the text is not UTF-8 at byte {detail:,}", "convert it to UTF-8")
         error.byte_offset = detail
         return error
-    if code == _UNKNOWN_TEXT:
-        return TextError(
-            f"{name}: {sentence}", "the library that the tokenizer was made for stops there too"
-        )
     if code == _SELF_TEST:
         sentence += f" (number {detail})"
     return FormatError(f"{name}: {sentence}", _ADVICE.get(code, ""), code)

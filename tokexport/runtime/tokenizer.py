@@ -513,8 +513,6 @@ def _load_again(source: str | bytes, header: bytes) -> Tokenizer:
     if tokenizer._data[:_HEADER_SIZE] != header:
         from tokexport.errors import FormatError
 
-        raise FormatError(
-            f"{source!s}: not the file that was pickled",
-            "pickle the tokenizer again, or load it by path",
-        )
+        hint = "pickle the tokenizer again, or load it by path"
+        raise FormatError(f"{source!s}: not the file that was pickled", hint)
     return tokenizer

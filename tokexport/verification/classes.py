@@ -39,9 +39,8 @@ def check_classes(comparison: Comparison, items: Sequence[range]) -> None:
         for context in _contexts(group)
     )
     comparison.texts(CLASSES, cases, (Mode.TEXT,))
-    comparison.found.counts[CLASSES] += sum(
-        (len(group) - 1) * len(_contexts(group)) for group in items
-    )
+    more = sum((len(group) - 1) * len(_contexts(group)) for group in items)
+    comparison.found.counts[CLASSES] += more
 
 
 def _contexts(group: range) -> tuple[str, ...]:

@@ -74,6 +74,5 @@ def _differs(
             return False
 
     smallest, action = comparison.shortest(text, again), f"offsets of encode, {mode.value}"
-    comparison.differs(
-        Difference(OFFSETS, key, action, text, None, expected, found, smallest=smallest)
-    )
+    difference = Difference(OFFSETS, key, action, text, None, expected, found, smallest=smallest)
+    comparison.differs(difference)

@@ -100,9 +100,8 @@ class Verification:
         lines = [f"{self.runtime or 'the file'} compared with {self.reference}, seed {self.seed}:"]
         for name, count in self.counts.items():
             wrong = self.differing.get(name, 0)
-            lines.append(
-                f"  {name:<{width}}  {count:>{digits},}" + (f"  {wrong:,} differ" if wrong else "")
-            )
+            differ = f"  {wrong:,} differ" if wrong else ""
+            lines.append(f"  {name:<{width}}  {count:>{digits},}{differ}")
         verdict = "no differences" if self.ok else f"{self.differences:,} differ"
         lines.append(f"{self.compared:,} comparisons: {verdict}")
         lines += self.first.lines("first difference") if self.first else []

@@ -59,9 +59,8 @@ def check_surrogates(comparison: Comparison) -> None:
     """
     made_for = str(comparison.tokenizer.provenance.get("reference")).partition(" ")[0]
     if made_for in TABLES_FROM and made_for != comparison.reference.library:
-        comparison.found.notes.append(
-            f"{SURROGATES} were not compared: the file treats them as {made_for} does"
-        )
+        note = f"{SURROGATES} were not compared: the file treats them as {made_for} does"
+        comparison.found.notes.append(note)
         return
     for text in ("\ud800", "a\udfffb", "\ud83d\ude00", "x\ud83d \ude00y", "\ude00\ud83d"):
         try:
@@ -92,6 +91,5 @@ def check_file(comparison: Comparison, path: Path) -> None:
     numbered = ((f"line:{path}:{number}", line) for number, line in enumerate(lines, 1))
     comparison.texts(LINES, numbered, modes)
     if text.encode() != data:
-        comparison.found.notes.append(
-            f"{path} is not all UTF-8; U+FFFD replaces the bytes that are not"
-        )
+        note = f"{path} is not all UTF-8; U+FFFD replaces the bytes that are not"
+        comparison.found.notes.append(note)

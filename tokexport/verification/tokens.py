@@ -60,11 +60,8 @@ def check_other_ids(comparison: Comparison) -> None:
 
 def check_sequences(comparison: Comparison, items: Sequence[int]) -> None:
     """Compares sequences of random ids, halves of characters among them."""
-    known = comparison.reference.ids()
-    cases = [
-        (f"ids:{index}", tuple(_sequence(Dice(comparison.seed, "ids", index), known)))
-        for index in items
-    ]
+    known, seed = comparison.reference.ids(), comparison.seed
+    cases = [(f"ids:{n}", tuple(_sequence(Dice(seed, "ids", n), known))) for n in items]
     comparison.decodes(SEQUENCES, cases)
     comparison.decodes(STREAMS, cases, stream=True)
 

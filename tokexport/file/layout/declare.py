@@ -41,8 +41,7 @@ class Code(IntEnum):
 
     def __new__(cls, value: int, meaning: str = "") -> Code:
         member = int.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
+        member._value_, member.meaning = value, meaning
         return member
 
 
@@ -53,8 +52,7 @@ class Flags(IntFlag):
 
     def __new__(cls, value: int, meaning: str = "") -> Flags:
         member = int.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
+        member._value_, member.meaning = value, meaning
         return member
 
     def put(self, number: int) -> int:
@@ -74,16 +72,11 @@ class SectionTag(bytes, Enum):
     defined: str
     holds: str
 
-    def __new__(
-        cls, tag: bytes, required: bool, level: str, defined: str, holds: str
-    ) -> SectionTag:
+    def __new__(cls, tag: bytes, *about: Any) -> SectionTag:
         """Readers that do not know a ``required`` tag refuse the file; ``level``: see SPEC.md, of
         which ``defined`` is the part that defines the section.
         """
         member = bytes.__new__(cls, tag)
         member._value_ = tag
-        member.required = required
-        member.level = level
-        member.defined = defined
-        member.holds = holds
+        member.required, member.level, member.defined, member.holds = about
         return member

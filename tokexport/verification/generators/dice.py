@@ -55,7 +55,5 @@ def ranges(text: str) -> tuple[tuple[int, int], ...]:
     >>> ranges("41-5A 61-7A")
     ((65, 90), (97, 122))
     """
-    return tuple(
-        (int(first, 16), int(last, 16))
-        for first, _, last in (item.partition("-") for item in listed(text))
-    )
+    pairs = (item.partition("-") for item in listed(text))
+    return tuple((int(first, 16), int(last, 16)) for first, _, last in pairs)
