@@ -51,10 +51,9 @@ def naming_temporary() -> Iterator[None]:
     except OSError as error:
         from tempfile import gettempdir  # not above: most conversions need none
 
-        raise TokexportError(
-            f"the temporary directory {gettempdir()} cannot be written: {error.strerror or error}",
-            "set TMPDIR to another one",
-        ) from error
+        problem = f"the temporary directory {gettempdir()} cannot be written"
+        hint = "set TMPDIR to another one"
+        raise TokexportError(f"{problem}: {error.strerror or error}", hint) from error
 
 
 class ChatTemplateError(TokexportError, ValueError):

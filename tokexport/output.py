@@ -28,10 +28,9 @@ def resolve(target: str | os.PathLike[str], *, force: bool = False, streams: boo
     if stat.S_ISDIR(mode):
         raise TokexportError(f"{target} is a directory", "name a file in it")
     if not stat.S_ISREG(mode):
-        raise TokexportError(
-            f"{target} is a device, a pipe or a socket, and only a regular file is replaced",
-            "write to standard output (-o -) and redirect that" if streams else "name a file",
-        )
+        problem = f"{target} is a device, a pipe or a socket, and only a regular file is replaced"
+        hint = "write to standard output (-o -) and redirect that" if streams else "name a file"
+        raise TokexportError(problem, hint)
     if not force:
         raise _exists(target)
     return path

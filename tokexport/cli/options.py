@@ -89,10 +89,8 @@ def _parts_of_file(name: str) -> Iterator[bytes]:
 def is_standard_input(inputs: Sequence[str]) -> bool:
     """Whether INPUT is standard input. Raises TokexportError if files are named too."""
     if "-" in inputs and len(inputs) > 1:
-        raise TokexportError(
-            "standard input (-) cannot be combined with files",
-            "read those with another command (tokexport count --add adds to the same counts)",
-        )
+        hint = "read those with another command (tokexport count --add adds to the same counts)"
+        raise TokexportError("standard input (-) cannot be combined with files", hint)
     return tuple(inputs) == ("-",)
 
 

@@ -44,19 +44,15 @@ def condition_of(look: tree.Look) -> tree.Condition:
     condition = _near(look.body, look.ahead)
     if condition is None:
         if not look.ahead:
-            raise tree.PatternError(
-                look.offset,
-                "a lookbehind over more than one character",
-                "lookbehind over the one character before a position is supported",
-            )
+            hint = "lookbehind over the one character before a position is supported"
+            found = "a lookbehind over more than one character"
+            raise tree.PatternError(look.offset, found, hint)
         body = lower_lookaround_and_atomic(look.body)
         inner = [each.condition for each in tree.nodes_of(body) if isinstance(each, tree.Assertion)]
         if any(isinstance(test, tree.LookUnbounded) for each in inner for test in asked_by(each)):
-            raise tree.PatternError(
-                look.offset,
-                "a lookahead over more than one character that contains another one",
-                "one over the next character is supported there",
-            )
+            found = "a lookahead over more than one character that contains another one"
+            hint = "one over the next character is supported there"
+            raise tree.PatternError(look.offset, found, hint)
         condition = tree.LookUnbounded(body)
     return tree.Not(condition) if look.negative else condition
 
@@ -91,8 +87,6 @@ def _without_backtracking(body: tree.Node, offset: int) -> tree.Node:
         case tree.Characters():
             return body
         case _:
-            raise tree.PatternError(
-                offset,
-                "an atomic group or possessive quantifier on more than a set of characters",
-                "these are supported on a repeated set of characters",
-            )
+            found = "an atomic group or possessive quantifier on more than a set of characters"
+            hint = "these are supported on a repeated set of characters"
+            raise tree.PatternError(offset, found, hint)

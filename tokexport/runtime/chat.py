@@ -104,24 +104,18 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
     from tokexport.chat.frame import other_members
 
     if self._core.section(b"FRAM") is None:
-        raise ChatTemplateError(
-            "the file has no frame of a chat template",
-            "use apply_chat_template, or convert the source again, which reports why there is none",
-        )
+        hint = "use apply_chat_template, or convert the source again, which reports why"
+        raise ChatTemplateError("the file has no frame of a chat template", hint)
     if not messages:
         raise ChatTemplateError("there are no messages", "the last one has to be the user's")
     for number, message in enumerate(messages):
         is_message = isinstance(message, Mapping) and message.get("role") in ROLES
         if not is_message or not isinstance(message.get("content"), str):
-            raise ChatTemplateError(
-                f"message {number} does not fit a frame",
-                "give a role, system, user or assistant, and a content that is a text",
-            )
+            hint = "give a role, system, user or assistant, and a content that is a text"
+            raise ChatTemplateError(f"message {number} does not fit a frame", hint)
         if more := other_members(message):
-            raise ChatTemplateError(
-                f"message {number} has {', '.join(more)}, which a frame does not write",
-                "leave it out, or use apply_chat_template",
-            )
+            problem = f"message {number} has {', '.join(more)}, which a frame does not write"
+            raise ChatTemplateError(problem, "leave it out, or use apply_chat_template")
     roles = [ROLES.index(message["role"]) for message in messages]
     found = self._core.encode_chat(roles, [message["content"] for message in messages])
     if isinstance(found, list):

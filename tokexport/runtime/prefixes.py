@@ -75,8 +75,6 @@ def prefix_trie(self: Tokenizer, prefix: bytes = b"") -> PrefixNode:
         raise TypeError(f"prefix must be bytes, not {type(prefix).__name__}")
     found = self._core.prefix_ids(prefix)
     if found is None:
-        raise FormatError(
-            f"{file_name(self)}: the file has no index of prefixes",
-            "convert the source again with --prefix-index (prefix_index=True)",
-        )
+        hint = "convert the source again with --prefix-index (prefix_index=True)"
+        raise FormatError(f"{file_name(self)}: the file has no index of prefixes", hint)
     return PrefixNode(prefix, self, *found)

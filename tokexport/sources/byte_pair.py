@@ -76,11 +76,9 @@ def read_vocab(node: Node) -> dict[str, int]:
             entry.unsupported(f"ids are supported up to {MAX_IDS - 1}")
         other = owners.setdefault(number, token)
         if other is not token:
-            raise UnsupportedError(
-                node.path or node.file,
-                f"the id {number} stands for two tokens, {show(other)} and {show(token)}",
-                "the reference decodes it to either, by chance; give each token its own id",
-            )
+            problem = f"the id {number} stands for two tokens, {show(other)} and {show(token)}"
+            hint = "the reference decodes it to either, by chance; give each token its own id"
+            raise UnsupportedError(node.path or node.file, problem, hint)
     return vocab
 
 

@@ -81,10 +81,8 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
             " file and give its path",
         )
     if re.fullmatch(_PART, source) and not source.endswith(_FILE_SUFFIXES):
-        raise SourceError(
-            f"{source}: cannot be read: No such file or directory",
-            "a repository of the Hugging Face hub is named with its owner, owner/name",
-        )
+        hint = "a repository of the Hugging Face hub is named with its owner, owner/name"
+        raise SourceError(f"{source}: cannot be read: No such file or directory", hint)
     return source
 
 
@@ -94,10 +92,8 @@ def _folder(name: str, revision: str | None) -> Path:
         from huggingface_hub import errors, get_cached_repo_tree, snapshot_download
         from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
     except ImportError as error:
-        raise TokexportError(
-            f"{name}: there is no such file or directory here",
-            "to read a repository of the Hugging Face hub, pip install 'tokexport[hub]'",
-        ) from error
+        hint = "to read a repository of the Hugging Face hub, pip install 'tokexport[hub]'"
+        raise TokexportError(f"{name}: there is no such file or directory here", hint) from error
 
     of_cache = (errors.LocalEntryNotFoundError, errors.CachedRepoTreeNotFoundError)
     of_hub = (errors.HfHubHTTPError, errors.FileMetadataError, HTTPError, json.JSONDecodeError)
@@ -139,7 +135,7 @@ def _refusal(name: str, revision: str | None, error: BaseException | None) -> To
             kind, problem = SourceError, f"the repository has no revision {revision!r}"
             hint = "a revision is a branch, a tag or a commit"
         case errors.CachedRepoTreeNotFoundError():
-            problem = f"{hub} was not reached, and the cache may lack files of the tokenizer"
+            problem = f"{hub} was not reached, and the cache may not hold all the tokenizer's files"
             hint = "run this once with network access"
         case errors.OfflineModeIsEnabled():
             problem, hint = "the hub is not asked because HF_HUB_OFFLINE is set", "unset it"

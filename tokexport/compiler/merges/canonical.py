@@ -145,11 +145,9 @@ def _found_ways(
                 " supported",
                 "each token that is both a symbol and the result of merges multiplies them",
             )
-        raise UnsupportedError(
-            "model.merges",
-            f"merges that produce the id {token} from itself are not supported",
-            "a merge produces a longer token from two shorter ones",
-        )
+        problem = f"merges that produce the id {token} from itself are not supported"
+        hint = "a merge produces a longer token from two shorter ones"
+        raise UnsupportedError("model.merges", problem, hint)
     rows, *ways = (array.view(np.int32) for array in found)
     rules = np.empty((len(rows), 4), np.int32)
     for column, numbers in enumerate((merges[:, 2], merges[:, 0], merges[:, 1], ranks)):

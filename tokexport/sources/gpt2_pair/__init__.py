@@ -147,11 +147,9 @@ def _read_pair(
 ) -> TokenizerModel:
     name = pair.vocab.file
     if special_tokens is None and files.has(ADDED_TOKENS):
-        raise UnsupportedError(
-            ADDED_TOKENS,
-            f"added tokens beside {name}, without the class of the tokenizer, are not supported",
-            f"name the class in a {CONFIG} (tokenizer_class), or give them as special_tokens",
-        )
+        found = f"added tokens beside {name}, without the class of the tokenizer,"
+        hint = f"name the class in a {CONFIG} (tokenizer_class), or give them as special_tokens"
+        raise UnsupportedError(ADDED_TOKENS, f"{found} are not supported", hint)
     vocab = read_vocab(pair.vocab)
     _check_kind(name, vocab)
     for number, (left, right) in pair.merges.items():

@@ -114,11 +114,9 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
     for data, rank in ranks.items():
         other = owners.setdefault(rank, data)
         if other is not data:
-            raise SourceError(
-                f"the rank {rank} has two tokens, {other!r} and {data!r}, which tiktoken refuses",
-                "give each a rank of its own",
-                name=source,
-            )
+            both = f"{other!r} and {data!r}, which tiktoken refuses"
+            problem = f"the rank {rank} has two tokens, {both}"
+            raise SourceError(problem, "give each a rank of its own", name=source)
     check_id("ranks", max(owners), "rank")
 
 

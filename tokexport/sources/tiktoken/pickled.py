@@ -77,11 +77,9 @@ def read_pickle(data: bytes, file: str) -> tuple[dict[bytes, int], str, dict[str
 def _parts(stack: list[Any], file: str) -> tuple[dict[bytes, int], str, dict[str, int]]:
     match stack:
         case [[str(name)]]:
-            raise UnsupportedError(
-                file,
-                f"a pickle of the name {name[:80]!r}, which tiktoken looks up, is not supported",
-                "pass tiktoken.get_encoding(name) to tokexport from Python",
-            )
+            problem = f"a pickle of the name {name[:80]!r}, which tiktoken looks up,"
+            hint = "pass tiktoken.get_encoding(name) to tokexport from Python"
+            raise UnsupportedError(file, f"{problem} is not supported", hint)
         case [
             [
                 {
