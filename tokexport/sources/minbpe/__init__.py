@@ -72,8 +72,8 @@ def _document(
             place.unsupported(f"it needs an id from {len(vocab)} on")
         longer = [other for other in special if other != content and other.startswith(content)]
         if longer:
-            order = "minbpe finds either, depending on their order"
-            place.unsupported(f"{show(longer[0])} begins with it: {order}")
+            found = show(longer[0])
+            place.unsupported(f"{found} begins with it: minbpe finds the one listed first")
     return document.tokenizer_document(
         added_tokens=document.special_tokens(special),
         pre_tokenizer=document.sequence(

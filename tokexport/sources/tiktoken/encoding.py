@@ -114,8 +114,8 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
     for data, rank in ranks.items():
         other = owners.setdefault(rank, data)
         if other is not data:
-            both = f"{other!r} and {data!r}, which tiktoken refuses"
-            problem = f"the rank {rank} has two tokens, {both}"
+            both = f"{other!r} and {data!r}"
+            problem = f"the rank {rank} has two tokens, {both}, which tiktoken refuses"
             raise SourceError(problem, "give each a rank of its own", name=source)
     check_id("ranks", max(owners), "rank")
 
