@@ -31,12 +31,11 @@ class TiktokenReference(ReferenceTokenizer):
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encoding = encoding
         # Not with encode_single_token: a special token can have the bytes of another token.
-        self._special = dict(encoding._special_tokens)
-        by_id = sorted(self._special, key=self._special.__getitem__)
+        self._special = dict(sorted(encoding._special_tokens.items(), key=lambda item: item[1]))
         self._allowed = {
             Mode.TEXT: frozenset[str](),
-            Mode.IDS: frozenset(by_id),
-            Mode.SOME: frozenset(by_id[::2]),
+            Mode.IDS: frozenset(self._special),
+            Mode.SOME: frozenset([*self._special][::2]),
         }
 
     @classmethod
@@ -107,5 +106,4 @@ class TiktokenReference(ReferenceTokenizer):
         return sorted({*self._encoding._mergeable_ranks.values(), *self._special.values()})
 
     def added_tokens(self) -> Sequence[AddedToken]:
-        by_id = sorted((id, content) for content, id in self._special.items())
-        return [AddedToken(id, content, True) for id, content in by_id]
+        return [AddedToken(id, content, True) for content, id in self._special.items()]
