@@ -67,24 +67,18 @@ def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
     of two writers fails.
     """
     temporary = path.parent / f".tokexport-{os.urandom(8).hex()}"
-    claimed = False
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with naming(path, temporary), ExitStack() as claimed:
+        make_folder(path.parent)
         with temporary.open("xb") as file:
             yield file
         if not force:
-            path.open("xb").close()
-            claimed = True
+            try:
+                path.open("xb").close()
+            except FileExistsError as error:
+                raise _exists(path) from error
+            claimed.callback(_remove, path)
         os.replace(temporary, path)
-        claimed = False
-    except FileExistsError as error:
-        raise _exists(path) from error
-    except OSError as error:
-        raise _cannot(path, error) from error
-    finally:
-        _remove(temporary)
-        if claimed:
-            _remove(path)
+        claimed.pop_all()
 
 
 @contextmanager
