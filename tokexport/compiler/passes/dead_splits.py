@@ -11,7 +11,7 @@ from typing import Final
 from tokexport.model import Append, NormalizerStep, Prepend, PreTokenizerStep, Replace, Split
 
 # A pattern that is a literal text: no metacharacters, no escaped letters.
-LITERAL: Final = re.compile(r"(?:[^\\.+*?()|\[\]{}^$#&\-~]|\\[^\sa-zA-Z0-9])+")
+LITERAL: Final = re.compile(r"(?:[^\\.+*?()|\[\]{}^$#&\-~]|\\[^a-zA-Z0-9])+")
 
 
 def without_dead_splits(

@@ -76,7 +76,7 @@ def _metaspace(node: Node) -> list[PreTokenizerStep]:
     if scheme != "never":
         steps.append(Prepend(mark, unless_present=True, only_first=scheme == "first"))
     if node.flag("split", True):
-        steps.append(Split(escape(mark), Behavior.MERGED_WITH_NEXT, path=node.path))
+        steps.append(Split(re.escape(mark), Behavior.MERGED_WITH_NEXT, path=node.path))
     return steps
 
 
@@ -90,7 +90,7 @@ def _splits(node: Node) -> list[Split]:
     match kind:
         case "Split":
             pattern, literal = read_pattern(node.field("pattern"))
-            pattern = escape(pattern) if literal else pattern
+            pattern = re.escape(pattern) if literal else pattern
             return [split(pattern, _behavior(node), node.field("invert").boolean())]
         case "Digits":
             alone = node.field("individual_digits").boolean()
@@ -105,7 +105,7 @@ def _splits(node: Node) -> list[Split]:
         case "WhitespaceSplit":
             return [split(CharacterTest.WHITESPACE, Behavior.REMOVED)]
         case "CharDelimiterSplit":
-            return [split(escape(character(node.field("delimiter"))), Behavior.REMOVED)]
+            return [split(re.escape(character(node.field("delimiter"))), Behavior.REMOVED)]
         case "BertPreTokenizer":
             spaces = split(CharacterTest.WHITESPACE, Behavior.REMOVED)
             return [spaces, split(CharacterTest.PUNCTUATION)]
@@ -123,12 +123,3 @@ def _behavior(node: Node) -> Behavior:
     if behavior.string() not in _BEHAVIORS:
         behavior.fail("one of " + ", ".join(_BEHAVIORS))
     return _BEHAVIORS[behavior.string()]
-
-
-def escape(literal: str) -> str:
-    """A regular expression in Oniguruma's syntax that matches only this text.
-
-    >>> escape("a.b")
-    'a\\\\.b'
-    """
-    return re.sub(r"[\\.+*?()|\[\]{}^$#&~-]", r"\\\g<0>", literal)

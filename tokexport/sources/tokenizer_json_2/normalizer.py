@@ -3,11 +3,12 @@
 Metaspace is a normalizer there, and the regular expressions of Replace are those of fancy-regex.
 """
 
+import re
+
 from tokexport.model import Dialect, NormalForm, NormalizerStep, Prepend, Replace, Strip
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer
 from tokexport.sources.tokenizer_json.parts import character, flat, read_pattern
-from tokexport.sources.tokenizer_json.pre_tokenizer import escape
 
 
 def read_normalizers(node: Node | None) -> tuple[Steps, Steps]:
@@ -51,7 +52,7 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
     if scheme.value != "always":
         scheme.unsupported('with drop_whitespace only "always" is, as in published tokenizers')
     # The mark is put before every word that does not begin with it.
-    between = Replace(rf"\s+{escape(mark)}?", mark, literal=False, path=node.path)
+    between = Replace(rf"\s+{re.escape(mark)}?", mark, literal=False, path=node.path)
     return [Strip(), between, prepend]
 
 
