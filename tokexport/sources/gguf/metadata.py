@@ -101,13 +101,10 @@ class _Reader:
 
     def skip(self, size: int) -> int:
         """Skips ``size`` bytes, which must be in the file; returns where they begin."""
-        self.need(size)
-        self.at += size
-        return self.at - size
-
-    def need(self, size: int) -> None:
         if size > len(self.data) - self.at:
             self.fail(f"ends before {size} byte{'s' * (size > 1)} that should be there")
+        self.at += size
+        return self.at - size
 
     def fail(
         self, what: str, at: int | None = None, hint: str = "it is damaged or cut off"
