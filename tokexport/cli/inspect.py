@@ -26,7 +26,9 @@ from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
 from tokexport.model import AddedToken, Token
 from tokexport.runtime.embedded import is_tokexport_file
 
-APART = "file is_source version size stages pair_template provenance sections"
+APART = (
+    *("file", "is_source", "version", "size", "stages", "pair_template", "provenance", "sections"),
+)
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -262,7 +264,7 @@ def template_text(contents: Contents) -> str:
 
 def describe(facts: Fact, contents: Contents) -> str:
     """The facts for a person, under the names of --json."""
-    shown = {name: value for name, value in facts.items() if name not in APART.split()}
+    shown = {name: value for name, value in facts.items() if name not in APART}
     named = {name.replace("_", " "): value for name, value in shown.items()}
     named |= {name: f"{value:,}" for name, value in named.items() if type(value) is int}
     named["encodes"] = words(facts["encodes"])

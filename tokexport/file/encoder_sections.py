@@ -39,8 +39,12 @@ def pair_index(pairs: PairIndex) -> list[Part]:
     slots = np.full(pairs.index.slot_count + 1, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
     slots[pairs.index.slots] = pairs.rules
     displacements = pairs.index.displacements.astype(layout.DISPLACEMENT)
-    counts = {"slot_count": len(slots), "bucket_count": len(displacements)}
-    header = struct(layout.PairIndexHeader, **counts, row_shift=pairs.row_shift)
+    header = struct(
+        layout.PairIndexHeader,
+        slot_count=len(slots),
+        bucket_count=len(displacements),
+        row_shift=pairs.row_shift,
+    )
     starts = pairs.index.starts.astype(layout.ROW_START)
     return [header, view(slots), view(starts), view(displacements)]
 

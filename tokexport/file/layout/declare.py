@@ -41,7 +41,8 @@ class Code(IntEnum):
 
     def __new__(cls, value: int, meaning: str = "") -> Code:
         member = int.__new__(cls, value)
-        member._value_, member.meaning = value, meaning
+        member._value_ = value
+        member.meaning = meaning
         return member
 
 
@@ -52,7 +53,8 @@ class Flags(IntFlag):
 
     def __new__(cls, value: int, meaning: str = "") -> Flags:
         member = int.__new__(cls, value)
-        member._value_, member.meaning = value, meaning
+        member._value_ = value
+        member.meaning = meaning
         return member
 
     def put(self, number: int) -> int:
@@ -72,11 +74,16 @@ class SectionTag(bytes, Enum):
     defined: str
     holds: str
 
-    def __new__(cls, tag: bytes, *about: Any) -> SectionTag:
+    def __new__(
+        cls, tag: bytes, required: bool, level: str, defined: str, holds: str
+    ) -> SectionTag:
         """Readers that do not know a ``required`` tag refuse the file; ``level``: see SPEC.md, of
         which ``defined`` is the part that defines the section.
         """
         member = bytes.__new__(cls, tag)
         member._value_ = tag
-        member.required, member.level, member.defined, member.holds = about
+        member.required = required
+        member.level = level
+        member.defined = defined
+        member.holds = holds
         return member

@@ -62,11 +62,9 @@ class PiecesReference(SentencePieceReference):
             offsets += [(start + first, start + last) for first, last in found]
         return offsets
 
-    def decode_batch(
-        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
-    ) -> list[str]:
+    def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         control = dict.fromkeys(self._control, "") if skip_special_tokens else self._control
-        return [self._decode(ids, control) for ids in sequences]
+        return [self._decode(ids, control) for ids in batch]
 
     def _decode(self, ids: Sequence[int], control: Mapping[int, str]) -> str:
         text = ""
