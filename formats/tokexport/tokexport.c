@@ -1132,7 +1132,6 @@ static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
     if (t->stage_count < 2 || !is_simple(&t->stages[0]) || t->stages[0].memo_count) return 0;
-    if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
     for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
 #ifndef TKX_NO_NORMALIZER
     for (i = t->normalizer_count; i < t->op_count; i++)
@@ -1870,9 +1869,7 @@ typedef struct tkx_context {
     uint32_t *ids;
     size_t capacity, count;
     const uint8_t *recent; /* the `base` of the text that `parts` refer to, or NULL */
-    /* the value of `count` after the last unknown word (FUSE_UNKNOWN), or 0 */
-    size_t unknown_count;
-    double sum; /* of scores so far, with SINGLE_PRECISION */
+    double carry;          /* of the text so far; see tkx_encoder */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed; /* more than `memory_size`, or 0 */
@@ -1889,6 +1886,12 @@ typedef struct tkx_context {
     tkx_merged parts[RECENT_PARTS];
     uint32_t characters[RECENT_CHARACTERS][2];
 } tkx_context;
+
+/* Whether the ids of a text depend on the carry of the text before it. */
+static int has_carry(const tkx *t) {
+    return (t->trie_flags & SINGLE_PRECISION) ||
+           (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN));
+}
 
 static int fail(tkx_context *ctx, int code) {
     if (ctx->code == TKX_OK) ctx->code = code;
@@ -2360,6 +2363,7 @@ static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const
     if (wants_spans(ctx)) put_added_span(ctx, from, to);
 #endif
     (void)from, (void)to;
+    ctx->carry = 0;
     emit(ctx, id);
 }
 /* ---- normalize.c: normal forms (3.3) --------------------------------------------------------- */
@@ -4161,18 +4165,18 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
 /* ---- trie_models.c: WordLevel (3.6) ---------------------------------------------------------- */
 #ifndef TKX_NO_WORDLEVEL
 static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+    const int goes_on = ctx->carry > 0;
     uint32_t id;
     int found = token_in_trie(ctx->t, bytes, size, &id);
+    ctx->carry = found == TKX_E_NOT_FOUND && (ctx->t->flags & FUSE_UNKNOWN);
     if (found == TKX_OK) {
         emit_token(ctx, id, bytes, bytes + size);
     } else if (found == TKX_E_CORRUPT) {
         fail(ctx, found);
-    } else if (!(ctx->t->flags & FUSE_UNKNOWN) || ctx->count == 0 ||
-               ctx->count != ctx->unknown_count) {
+    } else if (!goes_on) {
         emit_unknown(ctx, bytes, bytes + size);
-        ctx->unknown_count = ctx->count;
 #ifndef TKX_NO_OFFSETS
-    } else if (wants_spans(ctx)) {
+    } else if (wants_spans(ctx) && ctx->count) {
         extend_span(ctx, bytes, bytes + size);
 #endif
     }
@@ -4217,7 +4221,7 @@ typedef struct tkx_unigram {
     tkx_context *ctx;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where pending unknown text begins, or NULL */
-    double sum; /* at `from`, since the start of the pre-token, or with `single` tkx_context.sum */
+    double sum;     /* at `from`, since the start of the pre-token, or with `single` the carry */
     uint8_t *paths; /* room + 1 paths */
     size_t room;
 } tkx_unigram;
@@ -4379,7 +4383,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
     uint8_t few[PATH * (FEW_PATHS + 1)];
     const size_t mark = ctx->memory_used;
     const int single = ctx->t->trie_flags & SINGLE_PRECISION;
-    tkx_unigram u = {ctx, bytes, bytes + size, NULL, ctx->sum, few, FEW_PATHS};
+    tkx_unigram u = {ctx, bytes, bytes + size, NULL, ctx->carry, few, FEW_PATHS};
     while (!(single ? find_paths(&u, 1) : find_paths(&u, 0))) {
         /* eight times the room on each retry, so that little work is repeated */
         size_t rest = (size_t)(u.end - u.from);
@@ -4392,7 +4396,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
         }
     }
     if (ctx->code == TKX_OK) emit_unknown_text(&u, u.end);
-    if (single) ctx->sum = u.sum;
+    if (single) ctx->carry = u.sum;
     ctx->memory_used = mark;
 }
 #endif
@@ -4516,8 +4520,6 @@ static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_
 /* Encodes a pre-token that is not cached, with a model other than BPE. */
 static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
-    /* the ids of an unknown word may depend on the word before it */
-    const int is_alone = ctx->t->model != MODEL_WORDLEVEL || !(ctx->t->flags & FUSE_UNKNOWN);
     if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved ||
         (ctx->t->trie_flags & SINGLE_PRECISION && (ctx->t->stage_count || ctx->t->added.data)))
         fail(ctx, TKX_E_CORRUPT);
@@ -4536,7 +4538,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
 #endif
         default: break;
     }
-    if (is_alone) cache_emitted(ctx, w, before);
+    cache_emitted(ctx, w, before);
 }
 #endif
 
@@ -4942,7 +4944,7 @@ static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     encode_around(ctx, 0, text, size, encode_segment);
 }
 
-/* The last offset where the text may be cut if ctx->sum goes on, or 0. */
+/* The last offset where the text may be cut if the carry goes on, or 0. */
 static size_t last_cut(const tkx *t, const uint8_t *p, size_t size) {
     size_t i;
     for (i = t->cuts.data ? size : 0; i > 1; i--) {
@@ -4953,8 +4955,7 @@ static size_t last_cut(const tkx *t, const uint8_t *p, size_t size) {
 }
 
 size_t tkx_cut(const tkx *t, const void *text, size_t size) {
-    if (!t || !text || (t->trie_flags & SINGLE_PRECISION)) return 0;
-    return last_cut(t, (const uint8_t *)text, size);
+    return t && text && !has_carry(t) ? last_cut(t, (const uint8_t *)text, size) : 0;
 }
 
 /* Text that is rewritten or labelled is encoded in blocks of about TKX_BLOCK bytes, so that a copy
@@ -4989,11 +4990,10 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     }
 #ifdef TKX_BULK
     ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
-    if (work && work->sum) ctx->sum = *work->sum;
+    if (work && work->carry) ctx->carry = *work->carry;
 #endif
-    /* the cache stores neither spans nor sums */
-    if (!work || !work->cache || wants_spans(ctx) || (ctx->t->trie_flags & SINGLE_PRECISION))
-        return;
+    /* the cache stores neither spans nor what depends on the carry */
+    if (!work || !work->cache || wants_spans(ctx) || has_carry(ctx->t)) return;
     /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size < offset + 2 * SET) return;
@@ -5036,7 +5036,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     if (ctx->code != TKX_OK) return ctx->code;
     *count = ctx->count;
 #ifdef TKX_BULK
-    if (work && work->sum && ctx->count <= capacity) *work->sum = ctx->sum;
+    if (work && work->carry && ctx->count <= capacity) *work->carry = ctx->carry;
 #endif
     return ctx->count <= capacity ? TKX_OK : TKX_E_IDS;
 }
@@ -5047,10 +5047,10 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). `sum` is that of
+/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). `carry` is that of
    the text before, and becomes that of the text; NULL: there is no text before or after. */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
-                                    double *sum, const tkx *t, const void *text, size_t size,
+                                    double *carry, const tkx *t, const void *text, size_t size,
                                     uint32_t *ids, size_t capacity, size_t *count,
                                     const tkx_work *work) {
     tkx_context ctx;
@@ -5059,9 +5059,9 @@ static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t 
     context_init(&ctx, t, special);
     ctx.allowed = allowed;
     ctx.allowed_size = allowed_size;
-    if (sum) ctx.sum = *sum;
+    if (carry) ctx.carry = *carry;
     code = encode(&ctx, text, size, ids, capacity, count, work);
-    if (sum && code == TKX_OK) *sum = ctx.sum;
+    if (carry && code == TKX_OK) *carry = ctx.carry;
     return code;
 }
 
@@ -5151,8 +5151,8 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
 /* Encodes and removes the first `size` bytes of the window. On an error nothing is changed. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    const int code = encode_bits(e->special, NULL, 0, &e->sum, e->t, e->window, size, ids, capacity,
-                                 count, e->work);
+    const int code = encode_bits(e->special, NULL, 0, &e->carry, e->t, e->window, size, ids,
+                                 capacity, count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);

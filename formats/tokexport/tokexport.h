@@ -253,7 +253,7 @@ typedef struct tkx_work {
 #ifdef TKX_BULK
     struct tkx_bulk *bulk; /* for the Python extension; NULL: none */
     int is_utf8;           /* the text is known to be UTF-8, and is not checked */
-    double *sum;           /* as in tkx_encoder: before the text, then after it; NULL: none */
+    double *carry;         /* as in tkx_encoder: before the text, then after it; NULL: none */
 #endif
 } tkx_work;
 
@@ -405,8 +405,7 @@ TKX_API int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind,
 
 /* The last offset, at most `size`, where the text may be cut: encoding both sides separately
    produces the ids of the whole, whatever follows after `size`. 0 if there is none, and for
-   SentencePiece's Unigram, whose sums of scores run through the whole text (tkx_encoder has them
-   run on after a cut). */
+   SentencePiece's Unigram and words, where something goes on after a cut: tkx_encoder.carry. */
 TKX_API size_t tkx_cut(const tkx *t, const void *text, size_t size);
 
 /* Checks the checksum of every section, and the padding: TKX_OK, TKX_E_CRC or TKX_E_PADDING. Reads
@@ -425,7 +424,9 @@ typedef struct tkx_encoder {
     uint8_t *window;
     size_t window_size, used;
     int special, finished;
-    double sum; /* of scores, before the window */
+    /* from the text before the window: SentencePiece's sum of scores, or 1 if that text ends with
+       unknown words, which are one id with those that follow */
+    double carry;
 } tkx_encoder;
 
 /* Starts an encoder. `special`: 0 like tkx_encode, 1 like tkx_encode_special. The window must hold

@@ -15,7 +15,7 @@ from unicode_tables.charsmap import charsmap_of
 import tokexport
 from tokexport.conversion import file_bytes
 from tokexport.runtime import offset_blocks
-from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType
+from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType
 
 WORDS = ("the ", "the ", "theme ", "  ", "é", ".", "\x01", "then\n", "e\u0301 ", " 🙂 ", "<s>")
 
@@ -66,7 +66,15 @@ def of_sums() -> tokexport.Tokenizer:
     return tokexport.load(file_bytes(model_of(unigram(scores))))
 
 
+def of_words() -> tokexport.Tokenizer:
+    """Unknown words are one id, whose offsets go on after a cut."""
+    words = (Piece(f"\u2581{word}", -1.0) for word in ("the", "then", "."))
+    source = small(*words, algorithm=Algorithm.WORD, normalizer=NormalizerSpec())
+    return tokexport.load(file_bytes(model_of(source)))
+
+
 MADE = {
+    "words": of_words,
     "sums": of_sums,
     "symbol": of_a_symbol_with_a_space,
     "charsmap": of_a_charsmap,
@@ -101,7 +109,8 @@ def test_blocks_give_the_offsets_of_the_whole(kind: str, monkeypatch: pytest.Mon
         assert offsets.tolist() == expected.offsets.tolist(), text
         assert sum(block.size for block in found) == len(data)
         blocks += len(found)
-    assert blocks > (250 if kind == "symbol" else 800)  # no cut between "e" and a space
+    # No cut between "e" and a space, nor among unknown words.
+    assert blocks > (250 if kind in ("symbol", "words") else 800)
 
 
 def test_a_text_with_moved_offsets_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:

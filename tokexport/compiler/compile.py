@@ -133,13 +133,9 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> tuple[EncodingTables,
     give_back_memory()
     forms = stored_forms(tokens)
     give_back_memory()
-    if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
-        # Both sides of any cut may be unknown: two ids, where the uncut text has one.
-        cuts = np.zeros((ASCII, ASCII), np.bool_)
-    else:
-        contents = [*normalized.values()]
-        uncrossed = _uncrossed(model, byte_pairs and byte_pairs[0])
-        cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
+    contents = [*normalized.values()]
+    uncrossed = _uncrossed(model, byte_pairs and byte_pairs[0])
+    cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
     give_back_memory()
     encoder, scores = byte_pairs or _encoder(model, tokens)
     give_back_memory()

@@ -104,13 +104,12 @@ class _Boundary:
         return pairs
 
     def seen(self, pairs: Pairs) -> Pairs:
-        """For each pair, the entry in a table by ASCII pair, with a last row and column for what
-        the right one composes to; True where another image is not ASCII.
+        """For each pair, the entry in a table by ASCII pair, with a last row and column for other
+        characters; True where an image is lost.
         """
         left, right = np.minimum(self._left, ASCII), np.minimum(self._right, ASCII)
-        outside = self._left.astype(np.uint64) >= ASCII, self._right[0].astype(np.uint64) >= ASCII
-        found = pairs[left][:, right].any(axis=1) | outside[0][:, None] | outside[1]
-        seen: Pairs = found | (right == LOST).any(axis=0)
+        found = pairs[left][:, right].any(axis=1)
+        seen: Pairs = found | (left == LOST)[:, None] | (right == LOST).any(axis=0)
         return seen
 
     def pass_program(self, program: SplitProgram) -> None:

@@ -137,13 +137,13 @@ NB_MODULE(_core, m) {
                      ", template: bool, characters: bool) -> tuple[list[int], list[tuple[int, "
                      "int]], list[int], list[int]]"))
         .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a.none(), "allowed"_a.none(),
-             "template"_a.none(), "characters"_a, "sum"_a = 0,
+             "template"_a.none(), "characters"_a, "carry"_a = 0,
              nb::sig("def encode_spans_numpy(self, texts: tuple[str, ...], " ALLOWED
-                     ", template: bool, characters: bool, sum: float = 0) -> tuple[" U32S ", " U32S
-                     ", " U32S ", " U32S ", float]"))
+                     ", template: bool, characters: bool, carry: float = 0) -> tuple[" U32S
+                     ", " U32S ", " U32S ", " U32S ", float]"))
         .def("last_cut", &Core::last_cut, "part"_a,
              nb::sig("def last_cut(self, part: bytes) -> int"))
-        .def_prop_ro("adds_scores", &Core::adds_scores)
+        .def_prop_ro("has_carry", &Core::has_carry)
         .def_prop_ro("cuts_are_exact", &Core::cuts_are_exact)
         .def("decode", &Core::decode, "ids"_a.none(), "skip_special"_a.none(), "errors"_a.none(),
              nb::sig("def decode(self, " IDS ", skip_special: bool, errors: str) -> str"))

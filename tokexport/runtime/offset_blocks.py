@@ -42,16 +42,17 @@ def offset_blocks(
 
     Where the ids after a cut may have other offsets, the text before it is encoded once more with
     them, from an earlier cut, and must give the same offsets: a prefix of the text, or white space
-    that is trimmed, affects the first id only, and a charsmap moves all offsets alike. The sum of
-    the scores of SentencePiece's Unigram goes on from block to block.
+    that is trimmed, affects the first id only, and a charsmap moves all offsets alike. The last id
+    before such a cut is returned with the next block: unknown words of SentencePiece, which are one
+    id, may go on there. What else SentencePiece carries over a cut goes on from block to block.
     """
 
     core = tokenizer._core
 
-    sum_before = 0.0  # at the start of the window
+    carried = 0.0  # to the start of the window
 
-    def encoded(data: bytes, sum: float, *, template: bool = False) -> tuple[NumpyEncoding, float]:
-        how = allowed_special, template, unit == "char", sum
+    def encoded(data: bytes, carry: float, template: bool = False) -> tuple[NumpyEncoding, float]:
+        how = allowed_special, template, unit == "char", carry
         *arrays, after = core.encode_spans_numpy((data.decode(),), *how)
         return NumpyEncoding(*arrays), after
 
@@ -59,8 +60,8 @@ def offset_blocks(
         return len(data.decode()) if unit == "char" else len(data)
 
     def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, float, int] | None:
-        """Where to start before a cut, the sum there, and the number of ids before the cut;
-        ``found``: those of ``left``.
+        """Where to start before a cut, what is carried there, and the number of ids from there to
+        the last one before the cut; ``found``: those of ``left``.
         """
         of_text = found.special_tokens_mask == 0
         for back in BACK:  # white space may have no ids
@@ -68,16 +69,16 @@ def offset_blocks(
             start = core.last_cut(left[: max(0, middle - back)])
             if not start:
                 return None
-            sum = encoded(left[:start], sum_before)[1] if core.adds_scores else 0.0
-            first = len(encoded(left[start:middle], sum)[0].ids)
-            again, _ = encoded(left[start:], sum)
+            carry = encoded(left[:start], carried)[1] if core.has_carry else 0.0
+            first = len(encoded(left[start:middle], carry)[0].ids)
+            again, _ = encoded(left[start:], carry)
             if first == 0 or len(again.ids) == first:
                 continue
             tail = slice(first - len(again.ids), None)
             offsets = again.offsets[first:] + np.int64(length(left[:start]))
             same = np.array_equal(again.ids[first:], found.ids[of_text][tail])
             same = same and np.array_equal(offsets, found.offsets[of_text][tail])
-            return (start, sum, len(again.ids)) if same else None
+            return (start, carry, len(again.ids) - 1) if same else None
         return None
 
     window, enough = b"", BLOCK
@@ -85,11 +86,11 @@ def offset_blocks(
     context = known = 0  # in the window, how many bytes and ids were returned
     before: int | None = None  # how many ids the template has before the text
 
-    def block(data: bytes, found: NumpyEncoding, *, is_last: bool) -> Block:
+    def block(data: bytes, found: NumpyEncoding, *, held: int = 0, is_last: bool = False) -> Block:
         nonlocal before
         is_text = found.special_tokens_mask == 0
         of_text = np.flatnonzero(is_text)
-        end = len(is_text) if is_last else int(of_text[-1]) + 1 if of_text.size else 0
+        end = len(is_text) if is_last else int(of_text[-1]) + 1 - held if of_text.size else 0
         ids = slice(0 if before is None else before + known, end)
         if before is None and of_text.size:
             before = int(of_text[0])
@@ -105,17 +106,17 @@ def offset_blocks(
         if cut <= context:
             continue
         left = window[:cut]
-        found, sum = encoded(left, sum_before, template=add_special_tokens)
-        next_context = (cut, sum, 0) if core.cuts_are_exact else context_of(left, found)
+        found, carry = encoded(left, carried, add_special_tokens)
+        next_context = (cut, carry, 0) if core.cuts_are_exact else context_of(left, found)
         if next_context is None:
             continue
-        yield block(left, found, is_last=False)
-        at, sum_before, known = next_context
+        yield block(left, found, held=not core.cuts_are_exact)
+        at, carried, known = next_context
         start, size, window = start + length(left[:at]), size + at, window[at:]
         context = cut - at
         enough = context + BLOCK
     try:
-        found, _ = encoded(window, sum_before, template=add_special_tokens)
+        found, _ = encoded(window, carried, add_special_tokens)
     except UnicodeDecodeError as error:
         error.start += size
         raise

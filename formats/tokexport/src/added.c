@@ -257,5 +257,6 @@ static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const
     if (wants_spans(ctx)) put_added_span(ctx, from, to);
 #endif
     (void)from, (void)to;
+    ctx->carry = 0;
     emit(ctx, id);
 }

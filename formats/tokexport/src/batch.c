@@ -8,8 +8,6 @@
 /* Encodes a pre-token that is not cached, with a model other than BPE. */
 static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
-    /* the ids of an unknown word may depend on the word before it */
-    const int is_alone = ctx->t->model != MODEL_WORDLEVEL || !(ctx->t->flags & FUSE_UNKNOWN);
     if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved ||
         (ctx->t->trie_flags & SINGLE_PRECISION && (ctx->t->stage_count || ctx->t->added.data)))
         fail(ctx, TKX_E_CORRUPT);
@@ -28,7 +26,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
 #endif
         default: break;
     }
-    if (is_alone) cache_emitted(ctx, w, before);
+    cache_emitted(ctx, w, before);
 }
 
 #endif

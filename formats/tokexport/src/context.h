@@ -66,9 +66,7 @@ typedef struct tkx_context {
     uint32_t *ids;
     size_t capacity, count;
     const uint8_t *recent; /* the `base` of the text that `parts` refer to, or NULL */
-    /* the value of `count` after the last unknown word (FUSE_UNKNOWN), or 0 */
-    size_t unknown_count;
-    double sum; /* of scores so far, with SINGLE_PRECISION */
+    double carry;          /* of the text so far; see tkx_encoder */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed; /* more than `memory_size`, or 0 */
@@ -85,6 +83,12 @@ typedef struct tkx_context {
     tkx_merged parts[RECENT_PARTS];
     uint32_t characters[RECENT_CHARACTERS][2];
 } tkx_context;
+
+/* Whether the ids of a text depend on the carry of the text before it. */
+static int has_carry(const tkx *t) {
+    return (t->trie_flags & SINGLE_PRECISION) ||
+           (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN));
+}
 
 static int fail(tkx_context *ctx, int code) {
     if (ctx->code == TKX_OK) ctx->code = code;

@@ -63,7 +63,7 @@ static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     encode_around(ctx, 0, text, size, encode_segment);
 }
 
-/* The last offset where the text may be cut if ctx->sum goes on, or 0. */
+/* The last offset where the text may be cut if the carry goes on, or 0. */
 static size_t last_cut(const tkx *t, const uint8_t *p, size_t size) {
     size_t i;
     for (i = t->cuts.data ? size : 0; i > 1; i--) {
@@ -74,8 +74,7 @@ static size_t last_cut(const tkx *t, const uint8_t *p, size_t size) {
 }
 
 size_t tkx_cut(const tkx *t, const void *text, size_t size) {
-    if (!t || !text || (t->trie_flags & SINGLE_PRECISION)) return 0;
-    return last_cut(t, (const uint8_t *)text, size);
+    return t && text && !has_carry(t) ? last_cut(t, (const uint8_t *)text, size) : 0;
 }
 
 /* Text that is rewritten or labelled is encoded in blocks of about TKX_BLOCK bytes, so that a copy
@@ -110,11 +109,10 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     }
 #ifdef TKX_BULK
     ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
-    if (work && work->sum) ctx->sum = *work->sum;
+    if (work && work->carry) ctx->carry = *work->carry;
 #endif
-    /* the cache stores neither spans nor sums */
-    if (!work || !work->cache || wants_spans(ctx) || (ctx->t->trie_flags & SINGLE_PRECISION))
-        return;
+    /* the cache stores neither spans nor what depends on the carry */
+    if (!work || !work->cache || wants_spans(ctx) || has_carry(ctx->t)) return;
     /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size < offset + 2 * SET) return;
@@ -157,7 +155,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     if (ctx->code != TKX_OK) return ctx->code;
     *count = ctx->count;
 #ifdef TKX_BULK
-    if (work && work->sum && ctx->count <= capacity) *work->sum = ctx->sum;
+    if (work && work->carry && ctx->count <= capacity) *work->carry = ctx->carry;
 #endif
     return ctx->count <= capacity ? TKX_OK : TKX_E_IDS;
 }
@@ -168,10 +166,10 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). `sum` is that of
+/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). `carry` is that of
    the text before, and becomes that of the text; NULL: there is no text before or after. */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
-                                    double *sum, const tkx *t, const void *text, size_t size,
+                                    double *carry, const tkx *t, const void *text, size_t size,
                                     uint32_t *ids, size_t capacity, size_t *count,
                                     const tkx_work *work) {
     tkx_context ctx;
@@ -180,9 +178,9 @@ static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t 
     context_init(&ctx, t, special);
     ctx.allowed = allowed;
     ctx.allowed_size = allowed_size;
-    if (sum) ctx.sum = *sum;
+    if (carry) ctx.carry = *carry;
     code = encode(&ctx, text, size, ids, capacity, count, work);
-    if (sum && code == TKX_OK) *sum = ctx.sum;
+    if (carry && code == TKX_OK) *carry = ctx.carry;
     return code;
 }
 
@@ -276,8 +274,8 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
 /* Encodes and removes the first `size` bytes of the window. On an error nothing is changed. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    const int code = encode_bits(e->special, NULL, 0, &e->sum, e->t, e->window, size, ids, capacity,
-                                 count, e->work);
+    const int code = encode_bits(e->special, NULL, 0, &e->carry, e->t, e->window, size, ids,
+                                 capacity, count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);

@@ -16,7 +16,6 @@ static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
     if (t->stage_count < 2 || !is_simple(&t->stages[0]) || t->stages[0].memo_count) return 0;
-    if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
     for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
 #ifndef TKX_NO_NORMALIZER
     for (i = t->normalizer_count; i < t->op_count; i++)

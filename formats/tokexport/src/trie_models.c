@@ -51,18 +51,18 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
 #ifndef TKX_NO_WORDLEVEL
 
 static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+    const int goes_on = ctx->carry > 0;
     uint32_t id;
     int found = token_in_trie(ctx->t, bytes, size, &id);
+    ctx->carry = found == TKX_E_NOT_FOUND && (ctx->t->flags & FUSE_UNKNOWN);
     if (found == TKX_OK) {
         emit_token(ctx, id, bytes, bytes + size);
     } else if (found == TKX_E_CORRUPT) {
         fail(ctx, found);
-    } else if (!(ctx->t->flags & FUSE_UNKNOWN) || ctx->count == 0 ||
-               ctx->count != ctx->unknown_count) {
+    } else if (!goes_on) {
         emit_unknown(ctx, bytes, bytes + size);
-        ctx->unknown_count = ctx->count;
 #ifndef TKX_NO_OFFSETS
-    } else if (wants_spans(ctx)) {
+    } else if (wants_spans(ctx) && ctx->count) {
         extend_span(ctx, bytes, bytes + size);
 #endif
     }
@@ -115,7 +115,7 @@ typedef struct tkx_unigram {
     tkx_context *ctx;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where pending unknown text begins, or NULL */
-    double sum; /* at `from`, since the start of the pre-token, or with `single` tkx_context.sum */
+    double sum;     /* at `from`, since the start of the pre-token, or with `single` the carry */
     uint8_t *paths; /* room + 1 paths */
     size_t room;
 } tkx_unigram;
@@ -277,7 +277,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
     uint8_t few[PATH * (FEW_PATHS + 1)];
     const size_t mark = ctx->memory_used;
     const int single = ctx->t->trie_flags & SINGLE_PRECISION;
-    tkx_unigram u = {ctx, bytes, bytes + size, NULL, ctx->sum, few, FEW_PATHS};
+    tkx_unigram u = {ctx, bytes, bytes + size, NULL, ctx->carry, few, FEW_PATHS};
     while (!(single ? find_paths(&u, 1) : find_paths(&u, 0))) {
         /* eight times the room on each retry, so that little work is repeated */
         size_t rest = (size_t)(u.end - u.from);
@@ -290,7 +290,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
         }
     }
     if (ctx->code == TKX_OK) emit_unknown_text(&u, u.end);
-    if (single) ctx->sum = u.sum;
+    if (single) ctx->carry = u.sum;
     ctx->memory_used = mark;
 }
 

@@ -101,16 +101,15 @@ public:
     // if it comes from the template, else 0; as lists or as arrays.
     nanobind::object encode_spans(nanobind::handle texts, nanobind::handle allowed, Truth template_,
                                   Truth characters);
-    // `sum`: of scores, before a text (tkx_encoder). Returned last, after it.
+    // `carry`: as in tkx_encoder, before a text. Returned last, after it.
     nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed,
-                                        Truth template_, Truth characters, double sum);
+                                        Truth template_, Truth characters, double carry);
     // The last offset in a part of a text, UTF-8 with any end, where a cut changes no id of the
-    // left side, and at most the first ids and all spans of the right side, if the sum goes on; 0:
-    // none is known.
+    // left side, and at most the first ids and all spans of the right side, if the carry goes on.
+    // 0: none is known.
     std::size_t last_cut(nanobind::handle part) const;
-    // Whether a sum runs through the text, and whether a cut changes nothing else on the right
-    // side.
-    bool adds_scores() const { return tkx_bulk_is_single_precision(&file_) != 0; }
+    // Whether there is a carry, and whether a cut changes nothing else on the right side.
+    bool has_carry() const { return tkx_bulk_has_carry(&file_) != 0; }
     bool cuts_are_exact() const {
         return file_.cuts.data && !file_.moves_spans && !file_.trims.data;
     }

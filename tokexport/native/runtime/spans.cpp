@@ -22,7 +22,7 @@ namespace tokexport {
 struct Core::Located {
     Buffer<std::uint32_t> ids, spans, type_ids, from_template;
     std::size_t count = 0;
-    double sum = 0;  // see encode_spans_numpy
+    double carry = 0;  // see encode_spans_numpy
 
     void reserve(std::size_t room) {
         if (ids.capacity() >= room) return;
@@ -46,7 +46,7 @@ Outcome Core::locate_text(Workspace &space, std::string_view text, const Allowed
     out.reserve(out.count + text.size() + 16);
     for (;;) {
         tkx_work work = space.work();
-        work.sum = &out.sum;
+        work.carry = &out.carry;
         std::size_t room = out.ids.capacity() - out.count, count = 0;
         int code =
             tkx_encode_spans(&file_, text.data(), text.size(), allowed.bits.data(), allowed_size,
@@ -76,7 +76,7 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
         sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))));
     const Allowed chosen = allowed_of(allowed);
     space.memory.reserve(Workspace::first_memory);
-    const double sum = out.sum;
+    const double carry = out.carry;
     // Without the template's own ids, its texts are the same, with the same type ids.
     for (const Item &item : items_of(number, true)) {
         const std::size_t first = out.count;
@@ -88,7 +88,7 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
             out.count++;
         } else {
             const std::string_view text = sources[item.kind - 1].bytes;
-            out.sum = sum;
+            out.carry = carry;
             Outcome outcome = locate_text(space, text, chosen, characters, out);
             if (outcome.code != TKX_OK) fail_text(outcome, text);
         }
@@ -136,15 +136,15 @@ nb::object array(Buffer<std::uint32_t> &values, std::size_t ndim, const std::siz
 }  // namespace
 
 nb::object Core::encode_spans_numpy(nb::handle texts, nb::handle allowed, Truth template_,
-                                    Truth characters, double sum) {
+                                    Truth characters, double carry) {
     WorkspacePool::Lease space(pool_);
     Located located;
-    located.sum = sum;
+    located.carry = carry;
     locate(*space, texts, allowed, template_, characters, located);
     const std::size_t one[1] = {located.count}, two[2] = {located.count, 2};
     return nb::make_tuple(array(located.ids, 1, one), array(located.spans, 2, two),
                           array(located.type_ids, 1, one), array(located.from_template, 1, one),
-                          located.sum);
+                          located.carry);
 }
 
 }  // namespace tokexport

@@ -172,10 +172,10 @@ int tkx_bulk_runs_sum(const struct tkx_bulk *bulk);
    stable part; TKX_NONE if there are too many. */
 uint32_t tkx_bulk_name_unknown(struct tkx_bulk *bulk, const uint8_t *text, size_t size);
 
-/* Core: whether a file has sums of scores in single precision. */
-int tkx_bulk_is_single_precision(const tkx *t);
+/* Core: whether the ids of a text depend on the text before it: tkx_encoder.carry. */
+int tkx_bulk_has_carry(const tkx *t);
 
-/* Core: tkx_cut, also for such files, whose sum must go on after the cut. */
+/* Core: tkx_cut, also for such files, whose carry must go on after the cut. */
 size_t tkx_bulk_cut(const tkx *t, const void *text, size_t size);
 
 /* Core: the sum so far. It is reset when its absolute value passes this number. */

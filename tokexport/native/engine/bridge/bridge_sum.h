@@ -29,13 +29,13 @@ int tkx_bulk_has_sum(const tkx *t) {
     return 1;
 }
 
-int tkx_bulk_is_single_precision(const tkx *t) { return (t->trie_flags & SINGLE_PRECISION) != 0; }
+int tkx_bulk_has_carry(const tkx *t) { return has_carry(t); }
 
 size_t tkx_bulk_cut(const tkx *t, const void *text, size_t size) {
     return last_cut(t, (const uint8_t *)text, size);
 }
 
-double *tkx_bulk_sum(tkx_context *ctx) { return &ctx->sum; }
+double *tkx_bulk_sum(tkx_context *ctx) { return &ctx->carry; }
 
 int tkx_bulk_add_text(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint32_t *const kept = ctx->ids;
@@ -144,12 +144,12 @@ static int emit_best_path(tkx_context *ctx, const uint8_t *text, size_t size,
         uint32_t length, flags;
         if (path->id == t->unknown_id) {
             if (!u.unknown) u.unknown = p;
-            ctx->sum = rounded(ctx->sum + load_double(t->trie.data + 16), 1);
+            ctx->carry = rounded(ctx->carry + load_double(t->trie.data + 16), 1);
             continue;
         }
         tells &= emit_named_text(&u, p);
         emit_token(ctx, path->id, p, p + next);
-        ctx->sum = rounded(ctx->sum + score_of(t, path->id), 1);
+        ctx->carry = rounded(ctx->carry + score_of(t, path->id), 1);
         tells &= read_record(t, path->id, &bytes, &length, &flags) && length == next &&
                  memcmp(bytes, p, next) == 0;
     }
@@ -167,10 +167,10 @@ int tkx_bulk_encode_part(tkx_context *ctx, const uint8_t *bytes, size_t size, in
     for (i = 0; i < ctx->t->normalizer_count && kind != TKX_BULK_UNCHANGED; i++)
         if (kind != TKX_BULK_INNER || ctx->t->ops[i].kind != AFFIX)
             rewrite(ctx, &ctx->t->ops[i], 1, &bytes, &size);
-    *is_stable =
-        ctx->code == TKX_OK && size <= MOST_STABLE &&
-        (ctx->sum < 0 ? -ctx->sum : ctx->sum) + (double)size * TKX_BULK_LARGEST < TKX_BULK_RESET &&
-        find_stable_paths(ctx, bytes, size, paths) && is_best_for_any_sum(paths, size);
+    *is_stable = ctx->code == TKX_OK && size <= MOST_STABLE &&
+                 (ctx->carry < 0 ? -ctx->carry : ctx->carry) + (double)size * TKX_BULK_LARGEST <
+                     TKX_BULK_RESET &&
+                 find_stable_paths(ctx, bytes, size, paths) && is_best_for_any_sum(paths, size);
     if (*is_stable) *is_stable = emit_best_path(ctx, bytes, size, paths);
     else if (size && ctx->code == TKX_OK) encode_unigram(ctx, bytes, size);
     ctx->text = outer;
