@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokexport.conversion import file_bytes
-from tokexport.model import Reference, UnigramModel
+from tokexport.model import AddedToken, Behavior, Reference, Split, UnigramModel, WordLevelModel
 from tokexport.runtime.tokenizer import load
 
 OK, WORK, CORRUPT, UNKNOWN_TEXT = 0, -7, -37, -12
@@ -129,3 +129,16 @@ def test_sums_in_single_precision_match_the_specification(
     file = tokexport_reader.open_file(content)
     assert b"SC64" not in file.sections
     assert load(content).encode(text) == tokexport_reader.encode(file, text.encode())
+
+
+@given(parts=st.lists(st.sampled_from(["a", "x", "y", "<s>"]), max_size=12))
+def test_unknown_words_are_one_id_up_to_an_added_token(parts: list[str]) -> None:
+    model = WordLevelModel({b"a": 1}, 0, fuse_unk=True)
+    letters = Split(".", Behavior.ISOLATED)
+    added = (AddedToken(2, "<s>"),)
+    content = file_bytes(
+        tokenizer_model((b"?", b"a", b"<s>"), model, pre_tokenizer=(letters,), added_tokens=added)
+    )
+    text = "".join(parts)
+    expected = tokexport_reader.encode(tokexport_reader.open_file(content), text.encode())
+    assert load(content).encode(text) == expected
