@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from bare_models import tokenizer_model
 from references import converted
 from regex_patterns import TIKTOKEN, TRINITY
 from tokenizers import AddedToken as ReferenceToken
@@ -16,7 +17,10 @@ from unicode_tables.charsmap import charsmap_of
 
 from tokexport.compiler.compile import compile_model
 from tokexport.compiler.tables import Pairs
+from tokexport.conversion import file_bytes
 from tokexport.file.pack import bits
+from tokexport.model import GreedyModel, Reference
+from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 
 LLAMA3 = TIKTOKEN["llama3-tiktoken"]
@@ -336,3 +340,23 @@ def test_a_charsmap_that_drops_the_start_of_a_long_text_moves_its_spans_after_ev
         text = start + "ab " * 10_000
         found, expected = ours.encode_with_offsets(text), theirs.encode(text)
         assert (found.ids, found.offsets) == (expected.ids, expected.offsets), start
+
+
+def test_a_greedy_model_is_cut_where_no_token_has_both_characters() -> None:
+    """As RWKV's, which has no pre-tokenizer; compared with the published algorithm."""
+    cut = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        words = {"".join(rng.choices("ab \n\u00e9", k=rng.randrange(2, 5))) for _ in range(8)}
+        tokens = [*(bytes([byte]) for byte in range(256)), *map(str.encode, words)]
+        model = GreedyModel({token: number for number, token in enumerate(tokens)})
+        file = load(file_bytes(tokenizer_model(tokens, model, Reference.RWKV)))
+        text = "".join(rng.choices("ab \n\u00e9", k=30))
+        expected, rest = [], text.encode()
+        while rest:
+            expected.append(max(filter(rest.startswith, tokens), key=len))
+            rest = rest.removeprefix(expected[-1])
+        parts = [ids.tolist() for ids in file.encode_stream([*text])]
+        assert [tokens[id] for ids in parts for id in ids] == expected, text
+        cut += len(parts) - 1
+    assert cut > 500

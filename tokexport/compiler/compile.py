@@ -185,8 +185,10 @@ def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables | Non
     A character that BPE drops moves all later spans of its pre-token, so the two sides of a cut
     there would have the right ids, but other spans.
     """
-    if isinstance(model.model, UnigramModel) and model.model.single_precision:
-        return _uncrossed_by_tokens(model.model.vocab)
+    inner = model.model
+    is_single = isinstance(inner, UnigramModel) and inner.single_precision
+    if is_single or isinstance(inner, GreedyModel):
+        return _uncrossed_by_tokens(inner.vocab)
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
     rule, flags = encoder.crossings.rule, _flags(model)
