@@ -26,6 +26,7 @@ def of_a_charsmap() -> tokexport.Tokenizer:
     theirs = Tokenizer(models.Unigram([*vocab, ("▁the", -1.0)], unk_id=0))
     theirs.normalizer = normalizers.Precompiled(charsmap_of({"\x01": "", "e\u0301": "é"}))
     theirs.pre_tokenizer = pre_tokenizers.Metaspace()
+    theirs.add_special_tokens(["<s>"])
     return converted(theirs)
 
 
@@ -83,6 +84,27 @@ MADE = {
 }
 
 
+def compared(
+    tokenizer: tokexport.Tokenizer, text: str, template: bool, unit: Literal["char", "byte"]
+) -> list[offset_blocks.Block]:
+    """The blocks of a text that arrives in parts, if they are equal to the whole."""
+    expected = tokenizer.encode_with_offsets_to_numpy(
+        text, allowed_special="all", add_special_tokens=template, unit=unit
+    )
+    data = text.encode()
+    parts = (data[at : at + 9] for at in range(0, len(data), 9))
+    found = [
+        *offset_blocks.offset_blocks(
+            tokenizer, parts, allowed_special="all", add_special_tokens=template, unit=unit
+        )
+    ]
+    assert np.concatenate([block.ids for block in found]).tolist() == expected.ids.tolist()
+    offsets = np.concatenate([block.offsets for block in found])
+    assert offsets.tolist() == expected.offsets.tolist(), text
+    assert sum(block.size for block in found) == len(data)
+    return found
+
+
 @pytest.mark.parametrize("kind", MADE)
 def test_blocks_give_the_offsets_of_the_whole(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = MADE[kind]()
@@ -91,31 +113,18 @@ def test_blocks_give_the_offsets_of_the_whole(kind: str, monkeypatch: pytest.Mon
     for number in range(200):
         words = WORDS if number % 2 else [word for word in WORDS if word != "\x01"]
         text = "".join(r.choices(words, k=r.randrange(80)))
-        unit: Literal["char", "byte"] = "char" if r.random() < 0.5 else "byte"
-        template = r.random() < 0.5
-        expected = tokenizer.encode_with_offsets_to_numpy(
-            text, allowed_special="all", add_special_tokens=template, unit=unit
-        )
         monkeypatch.setattr(offset_blocks, "BLOCK", r.choice((10, 50)))
-        data = text.encode()
-        parts = (data[at : at + 9] for at in range(0, len(data), 9))
-        found = [
-            *offset_blocks.offset_blocks(
-                tokenizer, parts, allowed_special="all", add_special_tokens=template, unit=unit
-            )
-        ]
-        assert np.concatenate([block.ids for block in found]).tolist() == expected.ids.tolist()
-        offsets = np.concatenate([block.offsets for block in found])
-        assert offsets.tolist() == expected.offsets.tolist(), text
-        assert sum(block.size for block in found) == len(data)
-        blocks += len(found)
+        blocks += len(compared(tokenizer, text, r.random() < 0.5, r.choice(("char", "byte"))))
     # No cut between "e" and a space, nor among unknown words.
     assert blocks > (250 if kind in ("symbol", "words") else 800)
 
 
-def test_a_text_with_moved_offsets_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("unit", ["char", "byte"])
+@pytest.mark.parametrize("start", ["", "\x01", "\x01\x01 ", "\x01\u00e9", "\x01<s>", "<s>\x01"])
+def test_characters_that_are_dropped_at_the_start_move_the_offsets_of_all_blocks(
+    start: str, unit: Literal["char", "byte"], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(offset_blocks, "BLOCK", 10)
-    tokenizer = of_a_charsmap()
-    for start, is_cut in (("", True), ("\x01", False)):
-        parts = [(start + "the theme " * 30).encode()] * 2
-        assert (len([*offset_blocks.offset_blocks(tokenizer, iter(parts))]) > 1) == is_cut
+    text = start + "the th\u00e9me\n \U0001f642 man\x01 " * 30
+    blocks = compared(of_a_charsmap(), text, False, unit)
+    assert (len(blocks) > 10) == (start != "<s>\x01")  # not where a token is before them

@@ -49,8 +49,7 @@ def encode(
     The text is TEXT, a file's bytes, or standard input (the default, or -). It must be UTF-8 and is
     used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
     put -- before a TEXT that begins with two. Memory does not grow with the text, only with its
-    longest word, except with --offsets where a tokenizer drops the text's first characters (T5 with
-    a byte order mark). --offsets counts characters unless --unit is byte.
+    longest word, except for a few tokenizers. --offsets counts characters unless --unit is byte.
 
     \b
     tokexport encode tokenizer.bin "Hello, world"

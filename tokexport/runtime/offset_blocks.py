@@ -42,7 +42,8 @@ def offset_blocks(
 
     Where the ids after a cut may have other offsets, the text before it is encoded once more with
     them, from an earlier cut, and must give the same offsets: a prefix of the text, or white space
-    that is trimmed, affects the first id only, and a charsmap moves all offsets alike. The last id
+    that is trimmed, affects the first id only, and a charsmap that drops the first characters of a
+    text moves all its offsets: these characters are put before the next block, too. The last id
     before such a cut is returned with the next block: unknown words of SentencePiece, which are one
     id, may go on there. What else SentencePiece carries over a cut goes on from block to block.
     """
@@ -59,9 +60,15 @@ def offset_blocks(
     def length(data: bytes) -> int:
         return len(data.decode()) if unit == "char" else len(data)
 
-    def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, float, int] | None:
-        """Where to start before a cut, what is carried there, and the number of ids from there to
-        the last one before the cut; ``found``: those of ``left``.
+    def without_ids(data: bytes) -> bytes:
+        """The start of a text that has no ids, at most 64 bytes."""
+        text = data[:64].decode(errors="ignore")
+        starts = (text[:size].encode() for size in range(len(text), 0, -1))
+        return next((start for start in starts if not len(encoded(start, 0.0)[0].ids)), b"")
+
+    def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, bytes, float, int] | None:
+        """Where to start before a cut, what to put there, what is carried there, and the number of
+        ids from there to the last one before the cut; ``found``: those of ``left``.
         """
         of_text = found.special_tokens_mask == 0
         for back in BACK:  # white space may have no ids
@@ -71,14 +78,15 @@ def offset_blocks(
                 return None
             carry = encoded(left[:start], carried)[1] if core.has_carry else 0.0
             first = len(encoded(left[start:middle], carry)[0].ids)
-            again, _ = encoded(left[start:], carry)
-            if first == 0 or len(again.ids) == first:
-                continue
-            tail = slice(first - len(again.ids), None)
-            offsets = again.offsets[first:] + np.int64(length(left[:start]))
-            same = np.array_equal(again.ids[first:], found.ids[of_text][tail])
-            same = same and np.array_equal(offsets, found.offsets[of_text][tail])
-            return (start, carry, len(again.ids) - 1) if same else None
+            for is_moved in (False, True):
+                dropped = without_ids(left) if is_moved else b""
+                again, _ = encoded(dropped + left[start:], carry)
+                tail = slice(first - len(again.ids), None)
+                offsets = again.offsets[first:] + np.int64(length(left[:start]) - length(dropped))
+                same = np.array_equal(again.ids[first:], found.ids[of_text][tail])
+                same = same and np.array_equal(offsets, found.offsets[of_text][tail])
+                if same and 0 < first < len(again.ids):
+                    return start, dropped, carry, len(again.ids) - 1
         return None
 
     window, enough = b"", BLOCK
@@ -107,13 +115,15 @@ def offset_blocks(
             continue
         left = window[:cut]
         found, carry = encoded(left, carried, add_special_tokens)
-        next_context = (cut, carry, 0) if core.cuts_are_exact else context_of(left, found)
+        next_context = (cut, b"", carry, 0) if core.cuts_are_exact else context_of(left, found)
         if next_context is None:
             continue
         yield block(left, found, held=not core.cuts_are_exact)
-        at, carried, known = next_context
-        start, size, window = start + length(left[:at]), size + at, window[at:]
-        context = cut - at
+        at, dropped, carried, known = next_context
+        start += length(left[:at]) - length(dropped)
+        size += at - len(dropped)
+        window = dropped + window[at:]
+        context = cut - at + len(dropped)
         enough = context + BLOCK
     try:
         found, _ = encoded(window, carried, add_special_tokens)
