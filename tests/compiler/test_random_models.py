@@ -2,20 +2,15 @@
 
 import random
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tokexport_reader
-from compared import ids_or_none
+from compared import Compared
 from json_parts import FUSE
 from parts.cases import document
-from reader_samples import BYTE_LEVEL, read_document, reference, spelled
+from reader_samples import BYTE_LEVEL, spelled
 from repository import SLOW
-
-from tokexport.conversion import file_bytes
-from tokexport.runtime.tokenizer import load
 
 SEEDS_PER_TEST = 50
 SEEDS = range(2_000 if SLOW else 200)
@@ -99,17 +94,10 @@ def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
 
 @pytest.mark.parametrize("first", SEEDS[::SEEDS_PER_TEST])
 def test_the_ids_equal_those_of_the_reference(first: int, tmp_path: Path) -> None:
-    compared: Counter[str] = Counter()
+    compared: Counter[bool] = Counter()
     for seed in range(first, first + SEEDS_PER_TEST):
         source, texts = tokenizer_json(seed)
-        library, content = reference(source), file_bytes(read_document(source, tmp_path))
-        tokenizer, file = load(content), tokexport_reader.open_file(content)
-        for number, text in enumerate(texts):
-            ids = ids_or_none(library.encode, text)
-            assert ids_or_none(tokenizer.encode, text) == ids, (seed, text)
-            compared["stopped" if ids is None else "same"] += 1
-            if number < 5:
-                specified = ids_or_none(partial(tokexport_reader.encode, file), text.encode())
-                assert specified == ids, (seed, text)
-    assert compared["same"] > 100 * SEEDS_PER_TEST
-    assert compared["stopped"] > 0
+        readers = Compared(source, tmp_path)
+        compared.update(readers.check(text, slow=n < 5) for n, text in enumerate(texts))
+    assert compared[True] > 100 * SEEDS_PER_TEST
+    assert compared[False] > 0

@@ -7,11 +7,12 @@ from dataclasses import replace
 import golden_files
 import pytest
 import tokexport_reader
+from compared import ComparedPieces
 from damage import Sections
 from golden_files import patched
 from random_piece_models import piece_model, piece_texts
 from repository import SLOW
-from sentencepiece_training import library_of, model_of, small
+from sentencepiece_training import model_of, small
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError
@@ -30,42 +31,24 @@ def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library_of(first: i
     for seed in range(first, first + 12):
         rng = random.Random(seed)
         source = piece_model(rng)
-        content = file_bytes(model_of(source))
-        subject, reference = load(content), library_of(source)
-        file = tokexport_reader.open_file(content)
+        readers = ComparedPieces.of(source)
         for number, text in enumerate(piece_texts(rng, source, 20)):
-            theirs = reference.EncodeAsOffsetMapping(text)
-            ours = subject.encode_with_offsets(text)
-            assert (ours.ids, ours.offsets) == (theirs["ids"], theirs["offsets"]), (seed, text)
-            in_bytes = reference.EncodeAsOffsetMapping(text.encode())["offsets"]
-            assert subject.encode_with_offsets(text, unit="byte").offsets == in_bytes, (seed, text)
-            assert subject.decode(ours.ids) == reference.decode(ours.ids), (seed, text)
-            if number % 7 == 0:
-                spans = tokexport_reader.encode_spans(file, text.encode())
-                assert spans == [*zip(theirs["ids"], theirs["offsets"], strict=True)], (seed, text)
+            readers.check(text, slow=number % 7 == 0)
 
 
 def test_a_long_text_has_the_offsets_of_the_library_of() -> None:
     for seed in (3, 4, 5, 6, 9):
         rng = random.Random(seed)
         source = piece_model(rng)
-        text = "".join(piece_texts(rng, source, 4000))
-        theirs = library_of(source).EncodeAsOffsetMapping(text)
-        ours = load(file_bytes(model_of(source))).encode_with_offsets(text)
-        assert (ours.ids, ours.offsets) == (theirs["ids"], theirs["offsets"]), seed
+        ComparedPieces.of(source).check("".join(piece_texts(rng, source, 4000)))
 
 
 def test_several_unknown_words_have_one_span() -> None:
-    subject, reference = load(file_bytes(model_of(WORDS))), library_of(WORDS)
+    readers = ComparedPieces.of(WORDS)
     for count in (1, 2, 500):
-        text = "ab" + " \u4f60x" * count + " ab y"
-        encoding = subject.encode_with_offsets(text)
-        assert encoding.offsets == reference.EncodeAsOffsetMapping(text)["offsets"]
-        assert len(encoding.ids) == 4
-        in_bytes = subject.encode_with_offsets(text, unit="byte")
-        assert in_bytes.offsets == reference.EncodeAsOffsetMapping(text.encode())["offsets"]
-        assert in_bytes.ids == encoding.ids
-    assert subject.encode_with_offsets("ab \u4f60 \u597d ab").offsets == [(0, 2), (2, 6), (6, 9)]
+        assert len(readers.check("ab" + " \u4f60x" * count + " ab y")) == 4
+    found = readers.runtime.encode_with_offsets("ab \u4f60 \u597d ab")
+    assert found.offsets == [(0, 2), (2, 6), (6, 9)]
 
 
 def test_the_offsets_differ_from_those_of_a_file_without_the_section() -> None:

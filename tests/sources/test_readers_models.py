@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compared import Compared
 from json_parts import FUSE
 from parts.cases import document as whole
 from reader_samples import added, read_document, reference
 
-from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError
-from tokexport.model import TokenizerModel, UnigramModel, WordLevelModel, WordPieceModel
-from tokexport.runtime.tokenizer import load
+from tokexport.model import UnigramModel, WordLevelModel, WordPieceModel
 
 UNIGRAM: dict[str, Any] = {
     "type": "Unigram",
@@ -40,13 +39,6 @@ def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in model.items() if name not in names}
 
 
-def same(source: dict[str, Any], model: TokenizerModel, texts: list[str]) -> None:
-    """The file of a model has the results of the reference."""
-    library, tokenizer = reference(source), load(file_bytes(model))
-    for text in texts:
-        assert tokenizer.encode(text, allowed_special="all") == library.encode(text).ids
-
-
 @pytest.mark.parametrize(
     ("model", "kind"),
     [(UNIGRAM, UnigramModel), (WORD_PIECE, WordPieceModel), (WORD_LEVEL, WordLevelModel)],
@@ -55,9 +47,9 @@ def test_the_type_of_a_model_follows_from_its_fields(
     model: dict[str, Any], kind: type[Any], tmp_path: Path
 ) -> None:
     for fields in (model, without(model, "type")):
-        read = read_document(document(fields), tmp_path)
-        assert type(read.model) is kind
-        same(document(fields), read, ["a", "ab", "b", "c", "abba", "\u00e9"])
+        assert type(read_document(document(fields), tmp_path).model) is kind
+        readers = Compared(document(fields), tmp_path)
+        assert all(map(readers.check, ["a", "ab", "b", "c", "abba", "\u00e9"]))
 
 
 def test_a_model_of_unknown_type_is_refused_with_its_fields(tmp_path: Path) -> None:
@@ -102,10 +94,10 @@ def test_the_last_duplicate_of_a_piece_counts_and_added_tokens_follow_both(tmp_p
     model = read_document(source, tmp_path)
     assert len(model.tokens) == 8
     assert model.added_tokens[0].id == 7
-    same(source, model, ["ab", "a", "b", "<s>", "x<unk>x", "<unk>", "abab<s>"])
-    library, tokenizer = reference(source), load(file_bytes(model))
+    readers = Compared(source, tmp_path)
+    assert all(map(readers.check, ["ab", "a", "b", "<s>", "x<unk>x", "<unk>", "abab<s>"]))
     for token in range(8):
-        assert tokenizer.decode([token]) == library.decode([token], False)
+        assert readers.runtime.decode([token]) == readers.reference.decode([token], False)
 
 
 def test_the_unknown_score_is_below_all_scores_even_of_unreachable_pieces(tmp_path: Path) -> None:
@@ -114,4 +106,4 @@ def test_the_unknown_score_is_below_all_scores_even_of_unreachable_pieces(tmp_pa
     model = read_document(source, tmp_path)
     assert isinstance(model.model, UnigramModel)
     assert model.model.unk_score == -310.0
-    same(source, model, ["ab", "abb", "ba"])
+    assert all(map(Compared(source, tmp_path).check, ["ab", "abb", "ba"]))

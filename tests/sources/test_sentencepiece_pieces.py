@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from compared import ComparedPieces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
@@ -29,13 +30,12 @@ LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
 
 
 def check(source: SentencePieceModel, texts: Iterable[str]) -> None:
-    """Compares the ids of texts, and the text of all ids, with the library."""
-    tokenizer = load(file_bytes(model_of(source)))
-    reference = library_of(source)
+    """Compares texts, and the text of all ids, with the library."""
+    readers = ComparedPieces.of(source)
     for text in texts:
-        assert tokenizer.encode(text) == reference.encode(text), text
-    everything = list(range(reference.get_piece_size()))
-    assert tokenizer.decode(everything) == reference.decode(everything)
+        readers.check(text)
+    everything = list(range(readers.library.get_piece_size()))
+    assert readers.runtime.decode(everything) == readers.library.decode(everything)
 
 
 def test_an_unknown_character_costs_ten_more_than_the_worst_piece() -> None:

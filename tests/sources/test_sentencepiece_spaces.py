@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-import tokexport_reader
+from compared import ComparedPieces
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from references import assert_same
@@ -113,19 +113,9 @@ def test_ids_offsets_and_texts_equal_those_of_the_library(algorithm: Algorithm) 
         symbols = ["  ", *dice.sample(SYMBOLS[1:], 4)]
         source = model(symbols, {key: RULES[key] for key in keys}, algorithm, flags)
         assert collapses(source)
-        content = file_bytes(model_of(source))
-        subject, library = load(content), library_of(source)
-        file = tokexport_reader.open_file(content)
+        readers = ComparedPieces.of(source)
         for number, text in enumerate(texts(dice, 60)):
-            wanted, found = library.EncodeAsOffsetMapping(text), subject.encode_with_offsets(text)
-            assert subject.encode(text) == wanted["ids"], text
-            assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), text
-            assert subject.decode(found.ids) == library.decode(found.ids), text
-            if number % 12 == 0:
-                assert tokexport_reader.encode(file, text.encode()) == wanted["ids"], text
-                if algorithm is Algorithm.BPE:
-                    spans = tokexport_reader.encode_spans(file, text.encode())
-                    assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], text
+            readers.check(text, slow=number % 12 == 0)
 
 
 def test_a_trained_model_may_have_symbols_of_spaces() -> None:

@@ -17,6 +17,12 @@ def text(r: random.Random, longest: int) -> str:
     return string * r.randint(2, 40) if r.random() < 0.1 else string
 
 
+def runs(r: random.Random, letters: str) -> str:
+    """Runs of letters; some texts are longer than a short pre-token."""
+    chosen = r.choices(letters, k=r.randint(1, 30))
+    return "".join(letter * r.choice([1, 1, 2, 3, 8]) for letter in chosen) * r.choice([1, 1, 4])
+
+
 def character_model(seed: int) -> dict[str, Any]:
     """The ``model`` of a tokenizer.json, deterministic for a seed."""
     r = random.Random(seed)
