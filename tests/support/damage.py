@@ -1,10 +1,12 @@
 """Damage in a tokexport file that its checksums do not reveal."""
 
 import zlib
+from collections.abc import Callable
 
 import numpy as np
 
-from tokexport.file.layout import Header, Section
+from tokexport.file import layout
+from tokexport.file.layout import Header, Section, Tag
 
 
 class Sections:
@@ -36,3 +38,27 @@ class Sections:
             self.file[end : end + self.count * Section.sizeof()], zlib.crc32(self.file[: end - 4])
         )
         self.file[end - 4 : end] = crc.to_bytes(4, "little")
+
+
+def damaged(data: bytes, change: Callable[[Sections], None]) -> bytes:
+    """The file after a change in its sections, which must change it, with correct checksums."""
+    sections = Sections(bytearray(data))
+    change(sections)
+    sections.seal()
+    assert sections.file != data
+    return bytes(sections.file)
+
+
+def byte_ids(sections: Sections) -> np.ndarray:
+    return sections.array(Tag.BYTE_IDS, layout.BYTE_ID)
+
+
+def swap_two_byte_ids(sections: Sections) -> None:
+    both = [ord("q"), ord("z")]
+    byte_ids(sections)[both] = byte_ids(sections)[both[::-1]]
+
+
+def pair_slots(sections: Sections) -> np.ndarray:
+    header = layout.PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
+    first = layout.PairIndexHeader.sizeof()
+    return sections.array(Tag.PAIR_INDEX, layout.PAIR_SLOT, first, header.slot_count)

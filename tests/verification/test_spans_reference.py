@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from references import random_tokenizer, reference_for
 from repository import SLOW, small_source
 from runtime_samples import NAMES, tokenizer
-from sample_texts import TEXTS
 
 from tokexport.errors import FormatError
 from tokexport.runtime.offsets import Encoding
@@ -27,6 +26,19 @@ def reference(name: str) -> tokenizers.Tokenizer:
 
 
 REFERENCES = {name: reference(name) for name in NAMES}
+ADDED = {token.content for name in NAMES for token in tokenizer(name).added_tokens}
+PARTS = st.one_of(
+    st.sampled_from(
+        [
+            *sorted(ADDED),
+            *("cat", "caté", "<|end", " the", "light", "'s", "'ſ", "123", "  ", "\n", "\r\n"),
+            *("\t", "\u3000", "\u0301", "渡", "가", "🙂"),
+        ]
+    ),
+    st.characters(exclude_categories=["Cs"]),
+    st.sampled_from("aeinrst \n"),
+)
+TEXTS = st.lists(PARTS, max_size=30).map("".join)
 
 
 def expected(

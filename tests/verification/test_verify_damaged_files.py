@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damage import Sections
+from damage import Sections, damaged, pair_slots, swap_two_byte_ids
 from references import converted, reference_for
 from repository import SMALL, small_source
 
@@ -40,17 +40,9 @@ def swap_two_records(sections: Sections) -> None:
 
 
 def drop_a_merge(sections: Sections) -> None:
-    header = layout.PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
-    slots = sections.array(
-        Tag.PAIR_INDEX, layout.PAIR_SLOT, layout.PairIndexHeader.sizeof(), header.slot_count
-    )
+    slots = pair_slots(sections)
     merged_ids = slots & np.uint64(MAX_IDS)
     slots[merged_ids.argmin()] = NO_SLOT  # the first learned merge, which many tokens need
-
-
-def swap_two_byte_ids(sections: Sections) -> None:
-    ids = sections.array(Tag.BYTE_IDS, layout.BYTE_ID)
-    ids[ord("q")], ids[ord("z")] = int(ids[ord("z")]), int(ids[ord("q")])
 
 
 def put_the_space_among_the_letters(sections: Sections) -> None:
@@ -149,22 +141,6 @@ def files(sources: dict[str, Path]) -> dict[str, bytes]:
 
 def outcome(data: bytes, source: Path) -> Verification:
     return compare(load(data), reference_for(source), strings=2000, code_points=False)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_right_file_has_no_differences(
-    name: str, sources: dict[str, Path], files: dict[str, bytes]
-) -> None:
-    result = outcome(files[name], sources[name])
-    assert result.ok, "\n".join(result.lines())
-
-
-def damaged(data: bytes, change: Change) -> bytes:
-    sections = Sections(bytearray(data))
-    change(sections)
-    sections.seal()
-    assert sections.file != data
-    return bytes(sections.file)
 
 
 @pytest.mark.parametrize(("change", "name", "check"), DAMAGES)

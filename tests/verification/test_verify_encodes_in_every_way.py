@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damage import Sections
+from damage import Sections, byte_ids, damaged, pair_slots, swap_two_byte_ids
 from references import converted, reference_for
 from repository import small_source
 
-from tokexport.file import layout
 from tokexport.file.layout import Tag
 from tokexport.limits import MAX_IDS
 from tokexport.runtime.tokenizer import load
@@ -21,16 +20,6 @@ FREE = (1 << 64) - 1
 @pytest.fixture(scope="module")
 def source() -> Path:
     return small_source("qwen")
-
-
-def byte_ids(sections: Sections) -> np.ndarray:
-    return sections.array(Tag.BYTE_IDS, layout.BYTE_ID)
-
-
-def pair_slots(sections: Sections) -> np.ndarray:
-    header = layout.PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
-    first = layout.PairIndexHeader.sizeof()
-    return sections.array(Tag.PAIR_INDEX, layout.PAIR_SLOT, first, header.slot_count)
 
 
 def swap_two_pairs_of_bytes(sections: Sections) -> None:
@@ -57,15 +46,6 @@ def outcome(data: bytes, source: Path, **options: object) -> Verification:
     return compare(load(data), reference_for(source), **how)  # type: ignore[arg-type]
 
 
-def damaged(source: Path, change: Callable[[Sections], None]) -> bytes:
-    data = converted(source).to_bytes()
-    sections = Sections(bytearray(data))
-    change(sections)
-    sections.seal()
-    assert sections.file != data
-    return bytes(sections.file)
-
-
 @pytest.mark.parametrize(
     ("change", "way"),
     [(swap_two_pairs_of_bytes, "core"), (add_a_pair_where_no_probe_finds_it, "engine")],
@@ -73,7 +53,7 @@ def damaged(source: Path, change: Callable[[Sections], None]) -> bytes:
 def test_a_difference_of_one_implementation_is_found_and_named_and_repeated(
     change: Callable[[Sections], None], way: str, source: Path
 ) -> None:
-    data = damaged(source, change)
+    data = damaged(converted(source).to_bytes(), change)
     result = outcome(data, source)
     assert result.differing["tokens encoded"] > 0
     assert result.first is not None
@@ -86,10 +66,9 @@ def test_a_difference_of_one_implementation_is_found_and_named_and_repeated(
 def test_a_difference_of_both_implementations_names_none(source: Path) -> None:
     def change(sections: Sections) -> None:
         swap_two_pairs_of_bytes(sections)
-        ids = byte_ids(sections)
-        ids[ord("q")], ids[ord("z")] = int(ids[ord("z")]), int(ids[ord("q")])
+        swap_two_byte_ids(sections)
 
-    data = damaged(source, change)
+    data = damaged(converted(source).to_bytes(), change)
     result = outcome(data, source, only=f"token:{load(data).encode_single_token('z')}")
     assert result.first is not None
     assert result.first.by == ()
@@ -100,7 +79,7 @@ def test_a_wrong_cut_between_threads_is_found_in_a_long_text(tmp_path: Path) -> 
     source = small_source("ranks")  # without a normalizer, for whose blocks the core cuts, too
     text = tmp_path / "text.txt"
     text.write_text("the other thing\n" * 5000, "utf-8")
-    data = damaged(source, allow_cuts_everywhere)
+    data = damaged(converted(source).to_bytes(), allow_cuts_everywhere)
     result = outcome(data, source, texts=[text], jobs=2)
     assert result.differing.get("files") == 2, result.lines()
     assert result.differences == 2
