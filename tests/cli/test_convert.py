@@ -8,10 +8,10 @@ import stat
 from pathlib import Path
 
 import pytest
-import tiktoken
 from json_parts import digits, pre_tokenizers, split
 from reader_samples import document
 from references import reference_for
+from tiktoken_encodings import byte_encoding
 
 import tokexport
 from tokexport.conversion import file_bytes
@@ -195,10 +195,7 @@ def test_the_same_source_produces_the_same_bytes(source: Path, tmp_path: Path) -
 
 
 def test_an_encoding_object_converts_without_a_file(tmp_path: Path) -> None:
-    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
-    encoding = tiktoken.Encoding(
-        "tiny", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<s>": 257}
-    )
+    encoding = byte_encoding(r"\w+|\W", [b"ab"], {"<s>": 257})
     done = tokexport.convert(encoding, tmp_path / "tokenizer.bin")
     assert done.source_size is None
     tokenizer = tokexport.load(tmp_path / "tokenizer.bin")

@@ -14,6 +14,7 @@ import tiktoken
 from bulk_cores import ids, pair
 from reader_samples import document, read_document, reference, spelled
 from repository import SLOW
+from tiktoken_encodings import byte_encoding
 
 from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import canonical_merges
@@ -48,10 +49,7 @@ def encoding(r: random.Random, *, in_order: bool, halves: bool) -> tiktoken.Enco
     tokens = [token for token in tokens if len(token) > 1]
     if not in_order:
         r.shuffle(tokens)
-    ranks = {token: rank for rank, token in enumerate(dict.fromkeys((*BYTES, *tokens)))}
-    return tiktoken.Encoding(
-        f"random-{r.random()}", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={}
-    )
+    return byte_encoding(r"\S+|\s+", tokens)
 
 
 def texts(r: random.Random) -> Iterator[str]:

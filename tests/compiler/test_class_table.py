@@ -3,7 +3,6 @@
 import numpy as np
 
 from tokexport.compiler.splits.class_table import class_table
-from tokexport.file.pack import levels
 from tokexport.unicode import CODE_POINTS
 
 
@@ -23,10 +22,3 @@ def test_surrogates_need_no_block() -> None:
     values = np.zeros(CODE_POINTS, np.uint8)
     values[0xD800:0xE000] = np.arange(0x800) % 7
     assert len(class_table(values).leaves) == 1
-
-
-def test_the_packed_table_starts_with_the_ascii_values() -> None:
-    values = np.zeros(CODE_POINTS, np.uint8)
-    values[:128] = np.arange(128)
-    packed = levels(class_table(values), "u1", ascii=True)
-    assert packed[:128] == bytes(range(128))

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import click
 import pytest
-import tiktoken
 from references import converted
 from repository import ROOT, printed
 from runtime_samples import content
+from tiktoken_encodings import byte_encoding
 
 import tokexport
 import tokexport._core
@@ -31,11 +31,7 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__pat
 def example_file() -> bytes:
     """The file of ``Tokenizer``'s example."""
     tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
-    tokens = [*(bytes([byte]) for byte in range(256)), *tokens]
-    ranks, special = {token: rank for rank, token in enumerate(tokens)}, {"<|end|>": 300}
-    source = tiktoken.Encoding(
-        "example", pat_str=r" ?\w+|\s|[^\w\s]+", mergeable_ranks=ranks, special_tokens=special
-    )
+    source = byte_encoding(r" ?\w+|\s|[^\w\s]+", tokens, {"<|end|>": 300})
     return converted(source, prefix_index=True).to_bytes()
 
 

@@ -1,6 +1,7 @@
 """A tokenizer is a view of its file, which it cannot change: it opens, or says why not."""
 
 import copy
+import json
 import math
 import os
 import pickle
@@ -11,14 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bare_models import tokenizer_model
 from construct import Array
 from references import converted
+from repository import SMALL
 from runtime_samples import NAMES, content, encoding, tokenizer
 
 import tokexport
 from tokexport._core import REPLACE_SURROGATES
+from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError
 from tokexport.file import layout
+from tokexport.model import UnigramModel
 from tokexport.runtime import chat
 from tokexport.runtime import tokenizer as runtime
 from tokexport.runtime.failure import failure
@@ -194,10 +199,23 @@ def test_scores_follow_from_the_merges() -> None:
 
 def test_ranks_exist_if_they_are_not_the_order_of_ids() -> None:
     assert tokenizer("gpt2").ranks is None
-    ranks = tokenizer("shuffled").ranks
+    model = json.loads((SMALL / "shuffled.json").read_text("utf-8"))["model"]
+    merged = {model["vocab"]["".join(pair)]: rank for rank, pair in enumerate(model["merges"])}
+    ranks, scores = tokenizer("shuffled").ranks, tokenizer("shuffled").scores
     assert ranks is not None
-    existing = ranks[ranks != layout.NONE]
-    assert len(existing) == len(set(existing.tolist())) > 100
+    assert {id: rank for id, rank in enumerate(ranks.tolist()) if rank != layout.NONE} == merged
+    expected = [-math.log(merged[id] + 1) if id in merged else -1e6 for id in range(len(ranks))]
+    assert scores is not None
+    assert scores.tolist() == np.array(expected, np.float32).tolist()
+
+
+def test_scores_that_need_64_bits_are_stored_only_in_64_bits() -> None:
+    for score, tag in ((-0.1, "SC64"), (-0.5, "SCOR")):
+        unigram = UnigramModel({b"a": 0, b"b": 1}, (score, -1.0), 0, -11.0)
+        subject = load(file_bytes(tokenizer_model((b"a", b"b"), unigram)))
+        assert {"SC64", "SCOR"} & dict(subject.sections()).keys() == {tag}
+        assert subject.scores is not None
+        assert subject.scores.tolist() == [score, -1.0]
 
 
 def test_sections_are_listed_in_the_order_of_the_file() -> None:

@@ -16,6 +16,7 @@ import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 from references import converted, refused
+from tiktoken_encodings import byte_encoding
 
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.sources import read
@@ -28,19 +29,15 @@ BYTES = [bytes([byte]) for byte in range(256)]
 def encoding(seed: int = 0, merges: int = 40) -> tiktoken.Encoding:
     """An encoding whose tokens are merged from random ones."""
     generator = random.Random(seed)
-    tokens = list(BYTES)
+    tokens: list[bytes] = []
     letters = "abcde é日".encode()
-    while len(tokens) < 256 + merges:
-        left, right = generator.choice(letters), generator.choice((*tokens[256:], *b"abcde "))
+    while len(tokens) < merges:
+        left, right = generator.choice(letters), generator.choice((*tokens, *b"abcde "))
         token = bytes([left]) + (right if isinstance(right, bytes) else bytes([right]))
         if token not in tokens:
             tokens.append(token)
-    return tiktoken.Encoding(
-        "rustbpe",
-        pat_str=PATTERN,
-        mergeable_ranks={token: rank for rank, token in enumerate(tokens)},
-        special_tokens={f"<|special_{n}|>": len(tokens) + n for n in range(9)},
-    )
+    special = {f"<|special_{n}|>": 256 + merges + n for n in range(9)}
+    return byte_encoding(PATTERN, tokens, special)
 
 
 def pickled(subject: object, protocol: int = 4) -> bytes:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import tiktoken
+from tiktoken_encodings import byte_encoding
 from tokenizers import Regex, pre_tokenizers
 
 from tokexport.compiler.splits.compile_split import compile_split
@@ -105,15 +105,6 @@ class Oniguruma:
     def parts(self, text: str) -> list[tuple[int, int]]:
         """Matches and gaps; an empty match divides a gap."""
         return [span for _, span in self._cut.pre_tokenize_str(text)]
-
-
-def byte_encoding(pattern: str, others: Sequence[bytes] = ()) -> tiktoken.Encoding:
-    """One token per byte, and others: the ids are the bytes of the matches, without gaps."""
-    tokens = [*(bytes([byte]) for byte in range(256)), *others]
-    ranks = {token: rank for rank, token in enumerate(tokens)}
-    return tiktoken.Encoding(
-        "oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": len(ranks)}
-    )
 
 
 def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:

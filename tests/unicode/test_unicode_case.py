@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import tokenizers
-from regex_oracle import Oniguruma, byte_encoding
+from regex_oracle import Oniguruma
 from repository import SLOW
+from tiktoken_encodings import byte_encoding
 from tokenizers import decoders
 
 from tokexport.model import Dialect

@@ -9,8 +9,8 @@ import pytest
 import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from regex_oracle import byte_encoding
 from repository import SLOW
+from tiktoken_encodings import byte_encoding
 
 from tokexport import unicode
 from tokexport.model import Dialect

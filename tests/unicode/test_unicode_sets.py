@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 import tokenizers
-from regex_oracle import byte_encoding
 from repository import SLOW
+from tiktoken_encodings import byte_encoding
 from tokenizers import decoders, pre_tokenizers
 from unicode_tables.engines import every_scalar_value, members_of
 

@@ -14,6 +14,7 @@ import tiktoken
 import tokenizers
 from references import converted, reference_for
 from regex_patterns import TIKTOKEN
+from tiktoken_encodings import byte_encoding
 
 from tokexport.errors import FormatError, TokexportError
 from tokexport.runtime.offsets import Encoding
@@ -24,14 +25,11 @@ from tokexport.verification.work import in_order
 
 MERGED = [b"th", b"the", b" t", b" the", b"12", b"123", b"\xc3\xa9", b"'s", b"aa", b"aaaa", b"  "]
 MERGED += [b"\n\n", b"\xf0\x9f"]
-TOKENS = [*(bytes([byte]) for byte in range(256)), *MERGED]
-RANKS = {token: rank for rank, token in enumerate(TOKENS)}
 PATTERN = TIKTOKEN["tiktoken 0.14.0 cl100k_base"]
 
 
 def tiny_tiktoken() -> tiktoken.Encoding:
-    special = {"<|end|>": 300, "<|start|>": 301, "[MASK]": 303}
-    return tiktoken.Encoding("tiny", pat_str=PATTERN, mergeable_ranks=RANKS, special_tokens=special)
+    return byte_encoding(PATTERN, MERGED, {"<|end|>": 300, "<|start|>": 301, "[MASK]": 303})
 
 
 def tiny_tokenizers() -> tokenizers.Tokenizer:
@@ -329,11 +327,8 @@ def test_an_unknown_key_is_an_error(twin: Twin) -> None:
     for key in ("nonsense:1", "token:x", "digits", "class:", "class:D800", "class:110000", ""):
         with pytest.raises(TokexportError, match="names no comparison"):
             outcome(twin, only=key)
-    nothing_added = tiktoken.Encoding(
-        "nothing added", pat_str=PATTERN, mergeable_ranks=RANKS, special_tokens={}
-    )
     with pytest.raises(TokexportError, match="names no comparison"):
-        outcome(Twin(nothing_added), only="added-tokens:7")
+        outcome(Twin(byte_encoding(PATTERN, MERGED)), only="added-tokens:7")
 
 
 def test_the_report_is_json_and_always_the_same(twin: Twin) -> None:
