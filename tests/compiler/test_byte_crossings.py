@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pytest
 import tiktoken
 from bulk_cores import ids, pair
-from reader_samples import document, read_document, reference, spelled
+from random_added_tokens import with_merges
+from reader_samples import CHARACTERS, document, read_document, reference, spelled
 from repository import SLOW
 from tiktoken_encodings import byte_encoding
 
@@ -88,16 +89,10 @@ def test_bytes_without_a_token_are_dropped_as_by_tokenizers(missing: bytes) -> N
         # Also what follows a byte that is dropped, alone and joined to other letters.
         words += [word.translate(None, missing) for word in words]
         words += [word[r.randint(0, 1) : len(word) - r.randint(0, 1)] for word in words]
-        tokens = dict.fromkeys(bytes((byte,)) for byte in range(256) if byte not in missing)
-        rules = []
-        for word in sorted(words, key=len):
-            splits = [(word[:at], word[at:]) for at in range(1, len(word))]
-            known = [split for split in splits if split[0] in tokens and split[1] in tokens]
-            if word not in tokens and known:
-                tokens[word] = None
-                rules.append([*map(spelled, r.choice(known))])
-        vocab = {spelled(token): number for number, token in enumerate(tokens)}
-        library = reference(document(model={"vocab": vocab, "merges": rules}))
+        letters_of_bytes = (CHARACTERS[byte] for byte in range(256) if byte not in missing)
+        single = {letter: number for number, letter in enumerate(letters_of_bytes)}
+        model = with_merges(r, single, map(spelled, sorted(words, key=len)))
+        library = reference(document(model=model))
         data = file_bytes(read(library))
         with_cuts += b"XPRS" in data[:1024]
         engine, core = pair(data)

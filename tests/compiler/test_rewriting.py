@@ -347,11 +347,6 @@ def test_a_prefix_for_the_first_pre_token_after_anything(
             readers.check(text[:3] + content + text[3:])
 
 
-def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="at least one character"):
-        read_document(source([{"type": "Prepend", "prepend": ""}], []), tmp_path)
-
-
 def test_an_added_token_that_normalizes_to_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="the normalizer leaves nothing"):
         read_document(

@@ -180,6 +180,7 @@ def test_any_chain_produces_the_text_of_the_reference_or_is_refused() -> None:
         ((BYTE_LEVEL, end_of_word("</w>")), ["a"], "BPEDecoder after a decoder that joins"),
         ((FUSE, ctc(True)), ["a"], "CTC after other decoders"),
         ((FUSE, BYTE_LEVEL), ["Ġ"], "ByteLevel after a decoder that joins"),
+        ((BYTE_LEVEL, BYTE_LEVEL), ["Ġ"], "ByteLevel after a decoder that joins"),
         ((FALLBACK, BYTE_LEVEL), ["<0x41>"], "ByteLevel after ByteFallback"),
         ((FALLBACK, FALLBACK), ["<0x41>"], "ByteFallback after ByteFallback"),
         ((FALLBACK, FUSE, FALLBACK), ["<0x41>"], "ByteFallback after ByteFallback"),
@@ -213,11 +214,6 @@ def test_a_decoder_of_no_published_tokenizer_is_refused_with_its_path(
     with pytest.raises(UnsupportedError, match=problem) as caught:
         ours(sequence(*chain), dict(enumerate(vocab)))
     assert caught.value.path.startswith("decoder.decoders[")
-
-
-def test_a_first_token_that_lacks_more_than_a_few_bytes_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"\(id 1\) decodes to .* first of a text"):
-        ours(metaspace("always"), {0: "a", 1: "▁" * 40})
 
 
 @pytest.mark.parametrize(

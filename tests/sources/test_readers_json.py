@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from json_parts import normalizers
-from reader_samples import BYTE_LEVEL, added, document, read_document, reference
+from reader_samples import added, document, read_document, reference
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TemplateItem
@@ -62,28 +61,6 @@ def test_an_error_shows_what_is_beside_a_lone_surrogate() -> None:
     near = r'\[0, {\\"k k\\": \\"\\udc00\\"}]'
     with pytest.raises(SourceError, match=near):
         parse(b'{"a": [0, {"k k": "\\udc00"}]}', "x.json")
-
-
-@pytest.mark.parametrize(
-    ("changes", "path"),
-    [
-        ({"version": "3.0"}, 'version: "3.0"'),
-        ({"normalizer": {"type": "Uppercase"}}, "normalizer.type"),
-        (
-            {"normalizer": normalizers({"type": "NFC"}, {"type": "Trim"})},
-            r"normalizer.normalizers\[1\].type",
-        ),
-        ({"decoder": {"type": "Future"}}, "decoder.type"),
-        (
-            {"decoder": {"type": "Sequence", "decoders": [BYTE_LEVEL, BYTE_LEVEL]}},
-            r"decoder.decoders\[1\]",
-        ),
-    ],
-)
-def test_an_unknown_value_is_refused_not_ignored(changes: Any, path: str, tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match=path) as caught:
-        read_document(document(**changes), tmp_path)
-    assert caught.value.hint
 
 
 def test_a_document_may_have_only_its_parts(tmp_path: Path) -> None:

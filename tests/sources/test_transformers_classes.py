@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from reader_samples import CHARACTERS
+from reader_samples import CHARACTERS, added
 from references import assert_same, converted, reference_for, refused
 from sentencepiece_training import train
 
@@ -420,6 +420,7 @@ def test_a_note_mentions_a_class_that_rebuilds_parts(
 
 SOP = {"content": "sop", "lstrip": False, "rstrip": False, "normalized": False, "special": True}
 VOCABULARY = {"<unk>": 0, "a": 1, "b": 2, "x": 3}
+TEXT = "ab sop b xax x"
 
 
 @pytest.mark.parametrize(
@@ -442,16 +443,14 @@ VOCABULARY = {"<unk>": 0, "a": 1, "b": 2, "x": 3}
 def test_a_note_counts_the_added_tokens_that_only_the_settings_name(
     file: str, settings: object, tmp_path: Path
 ) -> None:
-    settle_words(tmp_path, file, settings)
-    text = "ab sop b xax x"
-    theirs = auto(tmp_path)(text)["input_ids"]
-    assert reference_for(tmp_path).encode(text, special=True) != theirs
+    theirs = theirs_with(tmp_path, file, settings)
+    assert reference_for(tmp_path).encode(TEXT, True) != theirs
     (note,) = [note for note in read(tmp_path).notes if "AutoTokenizer" in note]
     assert note.startswith(f"AutoTokenizer takes added tokens from {file} that tokenizer.json")
     assert "(1: " in note
     assert "--reference transformers" in note
     tokexport.convert(tmp_path, tmp_path / "auto.tkx", reference="transformers")
-    assert tokexport.load(tmp_path / "auto.tkx").encode(text, allowed_special="all") == theirs
+    assert tokexport.load(tmp_path / "auto.tkx").encode(TEXT, allowed_special="all") == theirs
 
 
 @pytest.mark.parametrize(
@@ -464,24 +463,20 @@ def test_a_note_counts_the_added_tokens_that_only_the_settings_name(
     ],
 )
 def test_settings_adding_nothing_cause_no_note(file: str, settings: object, tmp_path: Path) -> None:
-    settle_words(tmp_path, file, settings)
-    text = "ab sop b xax x"
-    theirs = auto(tmp_path)(text)["input_ids"]
-    assert reference_for(tmp_path).encode(text, special=True) == theirs
+    assert theirs_with(tmp_path, file, settings) == reference_for(tmp_path).encode(TEXT, True)
     assert not any("AutoTokenizer" in note for note in read(tmp_path).notes)
 
 
-def settle_words(folder: Path, file: str, settings: object) -> None:
-    """A tokenizer.json with the added tokens <unk> and x, and one other file."""
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    document: object = {
-        "added_tokens": [
-            {"id": VOCABULARY[content], "content": content, "special": content != "x", **flags}
-            for content in ("<unk>", "x")
-        ],
+def theirs_with(folder: Path, file: str, settings: object) -> Any:
+    """The ids of AutoTokenizer for TEXT, with a tokenizer.json that adds <unk> and x, and another
+    file.
+    """
+    source: object = {
+        "added_tokens": [added("<unk>", 0, special=True), added("x", 3)],
         "pre_tokenizer": {"type": "WhitespaceSplit"},
         "model": {"type": "WordLevel", "unk_token": "<unk>", "vocab": VOCABULARY},
     }
     settle(folder, tokenizer_class="PreTrainedTokenizerFast")
-    (folder / "tokenizer.json").write_text(json.dumps(document), "utf-8")
+    (folder / "tokenizer.json").write_text(json.dumps(source), "utf-8")
     (folder / file).write_text(json.dumps(settings), "utf-8")
+    return auto(folder)(TEXT)["input_ids"]

@@ -1,6 +1,7 @@
 """Random small vocabularies with random added tokens, many of them white space."""
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
 from json_parts import replace
@@ -20,18 +21,21 @@ WORDS = (
 
 def of_bytes(r: random.Random) -> dict[str, Any]:
     """BPE over bytes with GPT-2's pattern, and NFC or nothing before it."""
-    merges = [word for word in MERGES if r.random() < 0.7]
-    vocab, rules = dict(BYTES), []
-    for word in merges:
-        text = spelled(word)
-        splits = [(text[:at], text[at:]) for at in range(1, len(text))]
-        known = [pair for pair in splits if pair[0] in vocab and pair[1] in vocab]
-        if text not in vocab and known:
-            vocab[text] = len(vocab)
+    merges = [spelled(word) for word in MERGES if r.random() < 0.7]
+    model = with_merges(r, BYTES, merges)
+    return document(model=model, normalizer=r.choice((None, {"type": "NFC"})))
+
+
+def with_merges(r: random.Random, single: dict[str, int], words: Iterable[str]) -> dict[str, Any]:
+    """A vocabulary, with a merge of two of its tokens for each other word that is one."""
+    vocab, rules = dict(single), []
+    for word in words:
+        splits = [(word[:at], word[at:]) for at in range(1, len(word))]
+        known = [split for split in splits if split[0] in vocab and split[1] in vocab]
+        if word not in vocab and known:
+            vocab[word] = len(vocab)
             rules.append(list(r.choice(known)))
-    return document(
-        model={"vocab": vocab, "merges": rules}, normalizer=r.choice((None, {"type": "NFC"}))
-    )
+    return {"vocab": vocab, "merges": rules}
 
 
 def of_characters(r: random.Random) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """Tokexport files for the tests of the Python runtime, made from fixtures/small."""
 
-import base64
 import json
 from functools import cache
 from typing import Any
 
 import tiktoken
 from repository import SMALL
+from tiktoken.load import load_tiktoken_bpe
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -18,11 +18,7 @@ NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl") if path.stem != "rank
 @cache
 def encoding() -> tiktoken.Encoding:
     """A tiktoken encoding with holes between its ids."""
-    lines = (SMALL / "ranks.tiktoken").read_bytes().splitlines()
-    ranks = {
-        base64.b64decode(token): int(rank)
-        for token, rank in (line.split() for line in lines if line)
-    }
+    ranks = load_tiktoken_bpe(str(SMALL / "ranks.tiktoken"))
     settings = json.loads((SMALL / "ranks.json").read_text(encoding="utf-8"))
     special_tokens = {"<|bos|>": len(ranks), "<|end|>": len(ranks) + 5}
     return tiktoken.Encoding(
