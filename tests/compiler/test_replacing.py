@@ -37,34 +37,29 @@ def inserting(pattern: str, content: str) -> dict[str, Any]:
     return replace(pattern, content, "Regex" if pattern else "String")
 
 
+CONTENTS = st.sampled_from(["", "-", " ab", "é中"])
+SECOND = st.sampled_from([[], *([inserting(pattern, "1")] for pattern in PATTERNS[:8])])
+DOCUMENTS = st.builds(
+    lambda step, second, after, tokens: whole(
+        MODELS["characters"],
+        normalizer=normalizers(step, *second),
+        pre_tokenizer=after,
+        added_tokens=tokens,
+    ),
+    st.builds(inserting, st.sampled_from(PATTERNS), CONTENTS),
+    SECOND,
+    st.sampled_from(AFTER),
+    st.sampled_from([[], [added("<T>", 9999)], [added("b-", 9999, normalized=True)]]),
+)
+
+
 def test_empty_matches_are_replaced_as_in_the_reference(tmp_path: Path) -> None:
     compared = 0
 
     @settings(max_examples=400 if SLOW else 100)
-    @given(
-        pattern=st.sampled_from(PATTERNS),
-        content=st.sampled_from(["", "-", " ab", "é中"]),
-        second=st.sampled_from([None, *PATTERNS[:8]]),
-        after=st.sampled_from(AFTER),
-        token=st.sampled_from([None, added("<T>", 9999), added("b-", 9999, normalized=True)]),
-        texts=st.lists(TEXTS, min_size=8, max_size=8),
-    )
-    def check(
-        pattern: str,
-        content: str,
-        second: str | None,
-        after: dict[str, Any] | None,
-        token: dict[str, Any] | None,
-        texts: list[str],
-    ) -> None:
+    @given(DOCUMENTS, st.lists(TEXTS, min_size=8, max_size=8))
+    def check(fields: dict[str, Any], texts: list[str]) -> None:
         nonlocal compared
-        steps = [inserting(pattern, content), *([] if second is None else [inserting(second, "1")])]
-        fields = whole(
-            MODELS["characters"],
-            normalizer=normalizers(*steps),
-            pre_tokenizer=after,
-            added_tokens=[] if token is None else [token],
-        )
         try:
             readers = Compared(fields, tmp_path)
         except UnsupportedError as error:

@@ -115,6 +115,7 @@ CHARACTERS = st.one_of(
     st.characters(exclude_categories=["Cs"]),
 )
 TEXTS = st.lists(CHARACTERS, max_size=24).map("".join)
+SAMPLES = st.lists(TEXTS, min_size=8, max_size=8)
 
 
 TOKENS = [
@@ -164,64 +165,55 @@ STEPS = NORMALIZERS | {
 LEVELS = [UNSPLIT, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
 
 
-@settings(max_examples=300 if SLOW else 100)
-@given(
-    chain=st.lists(st.sampled_from(sorted(STEPS)), max_size=4),
-    words=st.lists(st.sampled_from([*PRE_TOKENIZERS.values()]), max_size=3),
-    level=st.sampled_from(LEVELS),
-    tokens=st.sampled_from([TOKENS, []]),
-    trims=st.booleans(),
-    texts=st.lists(TEXTS, min_size=8, max_size=8),
+def lists(steps: dict[str, Any], longest: int) -> st.SearchStrategy[list[Any]]:
+    return st.lists(st.sampled_from([*steps.values()]), max_size=longest)
+
+
+ANY = st.builds(
+    lambda steps, words, tokens, level, trims: source(
+        steps, words, tokens, level, post_processor=level if trims else None
+    ),
+    lists(STEPS, 4),
+    lists(PRE_TOKENIZERS, 3),
+    st.sampled_from([TOKENS, []]),
+    st.sampled_from(LEVELS),
+    st.booleans(),
 )
+
+
+@settings(max_examples=300 if SLOW else 100)
+@given(fields=ANY, texts=SAMPLES)
 def test_any_sequence_of_steps_rewrites_like_the_reference(
-    chain: list[str],
-    words: list[Any],
-    level: Any,
-    tokens: list[Any],
-    trims: bool,
-    texts: list[str],
-    tmp_path: Path,
-    outcomes: Counter[str],
+    fields: dict[str, Any], texts: list[str], tmp_path: Path, outcomes: Counter[str]
 ) -> None:
-    fields = {"level": level, "post_processor": level if trims else None}
-    readers = read_or_refused(chain, words, tokens, tmp_path, outcomes, **fields)
+    readers = read_or_refused(fields, tmp_path, outcomes)
     if readers is not None:
         for number, text in enumerate(texts):
             readers.check(text, slow=number < 2)
 
 
-@given(
-    name=st.sampled_from(sorted(NORMALIZERS)),
-    content=st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"]),
-    flags=st.fixed_dictionaries({flag: st.booleans() for flag in FLAGS}),
-    texts=st.lists(TEXTS, min_size=4, max_size=4),
-)
+CONTENTS = st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"])
+TOKEN = st.builds(added, CONTENTS, st.just(9999), **{flag: st.booleans() for flag in FLAGS})
+
+
+@given(step=st.sampled_from([*NORMALIZERS.values()]), token=TOKEN, texts=SAMPLES)
 def test_added_tokens_are_found_under_their_normalized_content(
-    name: str,
-    content: str,
-    flags: dict[str, bool],
-    texts: list[str],
-    tmp_path: Path,
-    outcomes: Counter[str],
+    step: Any, token: Any, texts: list[str], tmp_path: Path, outcomes: Counter[str]
 ) -> None:
-    readers = read_or_refused([name], [], [added(content, 9999, **flags)], tmp_path, outcomes)
+    readers = read_or_refused(source([step], [], [token]), tmp_path, outcomes)
     if readers is not None:
+        content = token["content"]
         for text in texts:
             readers.check(text[:4] + content + text[4:])
             readers.check(text[:4] + " " + content + " " + text[4:] + content)
 
 
 def read_or_refused(
-    chain: Sequence[str],
-    words: Sequence[Any],
-    tokens: Sequence[Any],
-    folder: Path,
-    outcomes: Counter[str],
-    **fields: Any,
+    fields: dict[str, Any], folder: Path, outcomes: Counter[str]
 ) -> Compared | None:
     """The three readers, or None if an added token can have no text; ``outcomes`` counts both."""
     try:
-        readers = Compared(source([STEPS[name] for name in chain], words, tokens, **fields), folder)
+        readers = Compared(fields, folder)
     except UnsupportedError as error:
         if not REFUSED.search(str(error)):
             raise
@@ -317,31 +309,25 @@ def test_a_prefix_for_the_first_pre_token_depends_on_its_source_if_the_position_
         readers.check(text)
 
 
-@settings(max_examples=300 if SLOW else 100)
-@given(
-    chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
-    before=st.lists(st.sampled_from([*PRE_TOKENIZERS.values()]), max_size=2),
-    scheme=st.sampled_from([FIRST, FIRST | {"split": False}]),
-    after=st.lists(st.sampled_from([*PRE_TOKENIZERS.values(), FIRST]), max_size=2),
-    content=st.sampled_from(["", "AB", "\u2581", "a"]),
-    normalized=st.booleans(),
-    texts=st.lists(TEXTS, min_size=8, max_size=8),
+FOUND = [added(text, 9999, normalized=on) for text in ("AB", "\u2581", "a") for on in (True, False)]
+WITH_FIRST = st.builds(
+    lambda steps, before, scheme, after, tokens: source(steps, [*before, scheme, *after], tokens),
+    lists(NORMALIZERS, 3),
+    lists(PRE_TOKENIZERS, 2),
+    st.sampled_from([FIRST, FIRST | {"split": False}]),
+    lists(PRE_TOKENIZERS | {"first": FIRST}, 2),
+    st.sampled_from([[], *([token] for token in FOUND)]),
 )
+
+
+@settings(max_examples=300 if SLOW else 100)
+@given(fields=WITH_FIRST, texts=SAMPLES)
 def test_a_prefix_for_the_first_pre_token_after_anything(
-    chain: list[str],
-    before: list[Any],
-    scheme: dict[str, Any],
-    after: list[Any],
-    content: str,
-    normalized: bool,
-    texts: list[str],
-    tmp_path: Path,
-    outcomes: Counter[str],
+    fields: dict[str, Any], texts: list[str], tmp_path: Path, outcomes: Counter[str]
 ) -> None:
-    tokens = [added(content, 9999, normalized=normalized)] if content else []
-    words = [*before, scheme, *after]
-    readers = read_or_refused(chain, words, tokens, tmp_path, outcomes)
+    readers = read_or_refused(fields, tmp_path, outcomes)
     if readers is not None:
+        content = "".join(token["content"] for token in fields["added_tokens"])
         for text in texts:
             readers.check(text)
             readers.check(text[:3] + content + text[3:])

@@ -128,62 +128,41 @@ MODEL = st.sampled_from(sorted(MODELS)).map(MODELS.__getitem__)
 SAMPLES = st.lists(TEXTS, min_size=8, max_size=8)
 
 
-@given(
-    before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
-    after=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
-    words=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
-    model=MODEL,
-    texts=SAMPLES,
+LEVEL = {"type": "ByteLevel"}
+AS_NORMALIZER = st.builds(
+    lambda before, after, words, model: source([*before, LEVEL, *after], words, model),
+    st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
+    st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
+    st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
+    MODEL,
 )
-def test_normalizers_after_the_byte_level_normalizer(
-    before: list[Json],
-    after: list[Json],
-    words: list[Json],
-    model: Json,
-    texts: list[str],
-    tmp_path: Path,
-    outcomes: Counter[str],
+AS_PRE_TOKENIZER = st.builds(
+    lambda before, level, after, model: source([], [*before, level, *after], model),
+    st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
+    st.sampled_from([LETTERS, WORDS, SPACED]),
+    st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
+    MODEL,
+)
+
+
+@pytest.mark.parametrize("sources", [AS_NORMALIZER, AS_PRE_TOKENIZER], ids=["first", "later"])
+@given(data=st.data(), texts=SAMPLES)
+def test_steps_and_models_after_byte_level(
+    sources: Any, data: st.DataObject, texts: list[str], tmp_path: Path, outcomes: Counter[str]
 ) -> None:
-    steps = [*before, {"type": "ByteLevel"}, *after]
-    outcomes.update(check(source(steps, words, model), texts, tmp_path))
+    outcomes.update(check(data.draw(sources), texts, tmp_path))
 
 
-@given(
-    before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
-    level=st.sampled_from([LETTERS, WORDS, SPACED]),
-    after=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
-    model=MODEL,
-    texts=SAMPLES,
-)
-def test_pre_tokenizers_and_models_after_byte_level(
-    before: list[Json],
-    level: Json,
-    after: list[Json],
-    model: Json,
-    texts: list[str],
-    tmp_path: Path,
-    outcomes: Counter[str],
-) -> None:
-    outcomes.update(check(source([], [*before, level, *after], model), texts, tmp_path))
+CONTENTS = st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"])
+TOKEN = st.builds(added, CONTENTS, st.just(9999), **{flag: st.booleans() for flag in FLAGS})
 
 
-@given(
-    after=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
-    content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),
-    flags=st.fixed_dictionaries({flag: st.booleans() for flag in FLAGS}),
-    texts=SAMPLES,
-)
+@given(after=st.lists(st.sampled_from(NORMALIZERS), max_size=1), token=TOKEN, texts=SAMPLES)
 def test_added_tokens_are_searched_in_the_alphabet(
-    after: list[Json],
-    content: str,
-    flags: dict[str, bool],
-    texts: list[str],
-    tmp_path: Path,
-    outcomes: Counter[str],
+    after: list[Json], token: Json, texts: list[str], tmp_path: Path, outcomes: Counter[str]
 ) -> None:
-    token = added(content, 9999, **flags)
-    fields = source([{"type": "ByteLevel"}, *after], [], MODELS["plain"], added_tokens=[token])
-    longer = [text[:3] + content + " " + text[3:] for text in texts]
+    fields = source([LEVEL, *after], [], MODELS["plain"], added_tokens=[token])
+    longer = [text[:3] + token["content"] + " " + text[3:] for text in texts]
     try:
         outcomes.update(check(fields, longer, tmp_path))
     except UnsupportedError as error:
@@ -195,8 +174,7 @@ def test_added_tokens_are_searched_in_the_alphabet(
 def test_trimmed_spans_of_the_whole_alphabet_equal_those_of_the_reference(tmp_path: Path) -> None:
     text = "".join(map(chr, (*range(0x180), 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)))
     model = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": VOCAB}
-    steps = [{"type": "ByteLevel"}, {"type": "NFC"}]
-    fields = source(steps, [split(".")], model, post_processor=SPACED)
+    fields = source([LEVEL, {"type": "NFC"}], [split(".")], model, post_processor=SPACED)
     assert check(fields, [text], tmp_path)["compared"] == 1
     assert normalize(text, (SpellBytes(),)) == "".join(ALPHABET[byte] for byte in text.encode())
 

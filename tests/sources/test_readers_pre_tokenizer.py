@@ -52,30 +52,26 @@ def test_each_kind_alone_cuts_like_the_reference(part: Any, tmp_path: Path) -> N
     assert readers.check("ab 12², a.b!\tb\u30001é。中 -_?b1a ab ")
 
 
-@settings(max_examples=600 if SLOW else 200)
-@given(
-    before=st.lists(PARTS, max_size=2),
-    after=st.lists(PARTS, max_size=2),
-    use_regex=st.booleans(),
-    prefix=st.booleans(),
-    nested=st.booleans(),
-    texts=st.lists(TEXT, min_size=8, max_size=8),
+LEVELS = st.builds(
+    lambda regex, prefix: BYTE_LEVEL | {"use_regex": regex, "add_prefix_space": prefix},
+    st.booleans(),
+    st.booleans(),
 )
+SEQUENCES = st.tuples(
+    st.lists(PARTS, max_size=2),
+    LEVELS,
+    st.lists(PARTS.filter(lambda part: part["type"] != "Metaspace"), max_size=2),
+).map(lambda found: [*found[0], found[1], *found[2]])
+
+
+@settings(max_examples=600 if SLOW else 200)
+@given(parts=SEQUENCES, nested=st.booleans(), texts=st.lists(TEXT, min_size=8, max_size=8))
 def test_a_sequence_cuts_like_the_reference(
-    before: list[Any],
-    after: list[Any],
-    use_regex: bool,
-    prefix: bool,
-    nested: bool,
-    texts: list[str],
-    tmp_path: Path,
+    parts: list[Any], nested: bool, texts: list[str], tmp_path: Path
 ) -> None:
-    after = [part for part in after if part["type"] != "Metaspace"]
-    parts = [*before, BYTE_LEVEL | {"use_regex": use_regex, "add_prefix_space": prefix}, *after]
     if nested:
         parts = [pre_tokenizers(), pre_tokenizers(*parts[:1]), pre_tokenizers(), *parts[1:]]
-    fields = pre_tokenizers(*parts)
-    readers = compared(fields, tmp_path)
+    readers = compared(pre_tokenizers(*parts), tmp_path)
     for number, text in enumerate(texts):
         assert readers.check(text, slow=number == 0)
 
