@@ -34,6 +34,7 @@ def test_a_decode_only_file_is_described_as_such(run: Run, tmp_path: Path) -> No
     run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", "--decode-only")
     text = run("inspect", tmp_path / "it.bin").text
     assert re.search("^encodes +no$", text, re.MULTILINE)
+    assert run("inspect", tmp_path / "it.bin", "--added").text == ""
 
 
 def test_every_token_is_listed_with_its_escaped_bytes(run: Run, small_file: PathOf) -> None:
@@ -68,12 +69,6 @@ def test_added_tokens_are_listed_with_their_flags(run: Run, small_file: PathOf) 
     values = {row["text"]: row for row in document["added_tokens"]}
     assert values["cat"]["single_word"] is True
     assert [row["text"] for row in document["added_tokens"]] == [row[1] for row in lines]
-
-
-def test_a_list_of_no_added_tokens_is_empty(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "it.bin"
-    assert run("convert", small_source("gpt2"), "-o", path, "--decode-only").code == 0
-    assert run("inspect", path, "--added").text == ""
 
 
 def test_no_token_can_control_the_terminal(run: Run, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import tempfile
 import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import plural
@@ -105,24 +106,14 @@ def _measure(job: Job) -> Outcome:
 def _compared(
     job: Job, outcome: Outcome, tokenizer: Tokenizer, reference: ReferenceTokenizer
 ) -> Outcome:
-    result = compare(
-        tokenizer,
-        reference,
-        strings=job.strings,
-        seed=job.seed,
-        texts=job.texts,
-        code_points=job.code_points,
-        token_step=job.token_step,
-    )
+    names = ("strings", "seed", "texts", "code_points", "token_step")
+    how: dict[str, Any] = {name: getattr(job, name) for name in names}
+    result = compare(tokenizer, reference, **how)
     vectors = Vectors()
     if job.vectors is not None:
         vectors = compare_vectors(tokenizer, reference, job.vectors, job.found)
     tokenizer.self_test()
-    first = (
-        " | ".join(result.first.lines("first difference"))
-        if result.first is not None
-        else vectors.first
-    )
+    lines = [] if result.first is None else result.first.lines("first difference")
     notes = tuple(_without(job.folder, note) for note in result.notes)
     if vectors.disowned:
         count = plural(vectors.disowned, "vector")
@@ -131,7 +122,7 @@ def _compared(
     return replace(
         outcome,
         state="same" if result.ok and not vectors.differing else "differs",
-        sentence=_without(job.folder, first),
+        sentence=_without(job.folder, " | ".join(lines) or vectors.first),
         strings=sum(count for check, count in result.counts.items() if _is_text(check)),
         compared=result.compared,
         differences=result.differences + vectors.differing,

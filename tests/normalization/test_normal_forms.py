@@ -1,6 +1,5 @@
 """The normal forms of conversions, by tables and UAX #15, are those of ``tokenizers``."""
 
-import functools
 import itertools
 import random
 import unicodedata
@@ -8,6 +7,7 @@ import unicodedata
 import numpy as np
 import pytest
 from repository import SLOW
+from slow_normalizer import JAMO, interesting
 from tokenizers import normalizers
 
 from tokexport.model import Dialect, NormalForm
@@ -23,10 +23,6 @@ SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
 # The normal forms of `tokenizers` 0.23.
 FORMS = [form for form in NormalForm if not form.is_of_unicode_17]
 COMPOSING = normalization_tables(NormalForm.NFC)
-JAMO = [
-    *(0x1100, 0x1112, 0x1113, 0x1161, 0x1175, 0x1176, 0x11A7, 0x11A8, 0x11C2, 0x11C3),
-    *(0xAC00, 0xAC01, 0xAC1C, 0xD788, 0xD7A3),
-]
 
 
 def reference(form: NormalForm, text: str) -> str:
@@ -52,16 +48,6 @@ def ordered(points: list[int], tables: NormalizationTables) -> str:
     runs = itertools.groupby(points, key=classes.__contains__)
     parts = [sorted(run, key=classes.__getitem__) if marks else [*run] for marks, run in runs]
     return "".join(map(chr, itertools.chain(*parts)))
-
-
-@functools.cache
-def interesting() -> list[int]:
-    """Marks, jamo, composites and their parts, and a few other code points."""
-    tables = normalization_tables(NormalForm.NFKC)
-    pairs = itertools.chain.from_iterable(tables.compositions)
-    plain = [ord(character) for character in "a 1\u00b7\u4e2d\U0001f600"]
-    changed = {*tables.combining_classes, *tables.decompositions, *tables.compositions.values()}
-    return sorted(changed.union(pairs, JAMO, plain))
 
 
 @pytest.mark.parametrize("form", FORMS)

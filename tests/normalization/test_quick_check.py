@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, document, read_document
 from repository import SLOW
+from slow_normalizer import interesting
 from tokenizers import normalizers
 
 from tokexport._core import Core, split_widths
@@ -72,19 +73,10 @@ def check(form: str, cores: list[Core], texts: list[str]) -> None:
             raise AssertionError(ascii(wrong[:10]))
 
 
-@functools.cache
-def interesting() -> list[str]:
-    """Marks, jamo, composites, and the parts of composites."""
-    tables = normalization_tables(NormalForm.NFKC)
-    points = {*tables.combining_classes, *tables.decompositions, *tables.compositions.values()}
-    points |= {point for both in tables.compositions for point in both}
-    points |= {*range(0x1100, 0x1200), *range(0xAC00, 0xAC40), 0xD788, 0xD7A3, 0xD7B0, 0xD7FB}
-    return [chr(point) for point in sorted(points)]
-
-
+INTERESTING = [*map(chr, interesting())]
 COMPOSING = normalization_tables(NormalForm.NFC)
 CHANGED = st.one_of(
-    st.sampled_from(interesting()),
+    st.sampled_from(INTERESTING),
     st.sampled_from([*map(chr, COMPOSING.combining_classes)]),
     st.sampled_from([chr(second) for _, second in COMPOSING.compositions]),
     st.sampled_from("\u212b\u2126\u1e9b\u0958\u0344\u0f73\ufb1déa"),
@@ -94,7 +86,7 @@ TEXTS = st.lists(st.one_of(FILLED, CHANGED, CHANGED, CHANGED), max_size=12).map(
 
 
 def test_every_scalar_value_beside_others(form: str, cores: list[Core]) -> None:
-    characters = SCALARS if SLOW else [*interesting(), *SCALARS[::61]]
+    characters = SCALARS if SLOW else [*INTERESTING, *SCALARS[::61]]
     for neighbour in ("", *NEIGHBOURS):
         check(form, cores, [neighbour + character for character in characters])
         check(form, cores, [character + neighbour for character in characters])
@@ -103,7 +95,7 @@ def test_every_scalar_value_beside_others(form: str, cores: list[Core]) -> None:
 
 
 def test_every_scalar_value_at_the_start_of_a_text(form: str, cores: list[Core]) -> None:
-    for character in SCALARS if SLOW else interesting():
+    for character in SCALARS if SLOW else INTERESTING:
         for text in (character, character + "\u0323"):
             check(form, cores, [text])
 

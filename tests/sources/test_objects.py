@@ -1,7 +1,6 @@
 """A tokenizer object has the ids and the text of the object itself, not of the file it saves."""
 
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,15 +55,6 @@ def test_the_scores_of_an_object_are_its_own_doubles() -> None:
     theirs = tokenizers.Tokenizer(Unigram([(str(n), score) for n, score in enumerate(scores)], 0))
     assert [*read(theirs).model.scores] == scores  # type: ignore[union-attr]
     assert sum(serde_number(repr(score)) != score for score in scores) > 100
-
-
-def test_a_file_has_the_ids_of_the_library_that_reads_it(tmp_path: Path) -> None:
-    dice = random.Random(3)
-    for number in range(40):
-        theirs, texts, path = unigram(dice), ties(dice), tmp_path / f"{number}.json"
-        theirs.save(str(path))
-        loaded = tokenizers.Tokenizer.from_file(str(path))
-        assert converted(path).encode_batch(texts) == [loaded.encode(text).ids for text in texts]
 
 
 def test_the_reference_leaves_the_settings_of_an_object_as_they_are() -> None:

@@ -14,7 +14,7 @@ from gguf_files import gguf_of, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from references import converted, refused
-from sentencepiece_training import train
+from sentencepiece_training import SENTENCES, train
 
 from tokexport import Tokenizer
 from tokexport.errors import SourceError, UnsupportedError
@@ -24,12 +24,6 @@ from tokexport.sources.rwkv import RwkvReference
 from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, parse_model
 
 UNUSED = gguf.TokenType.UNUSED
-SENTENCES = [
-    "the quick brown fox jumps over the lazy dog",
-    "héllo wörld, naïve café",
-    "中文字符 한국어 ½ ①",
-    "a  b",
-]
 PARTS = [
     *" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301<>\\'\"x",
     *("the", " quick", "</s>", "<pad>", "[PAD3]", "\U0010ffff"),
@@ -52,8 +46,8 @@ def same_ids(path: Path, model: bytes, samples: list[str]) -> Tokenizer:
 
 def unigram(**options: Any) -> bytes:
     """The bytes of a small model with T5's reserved ids: padding, end, unknown."""
-    reserved = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
-    return train(SENTENCES * 3, model_type="unigram", vocab_size=80, **reserved, **options)
+    reserved: dict[str, Any] = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+    return train(model_type="unigram", vocab_size=80, **reserved, **options)
 
 
 def t5(

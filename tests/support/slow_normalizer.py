@@ -1,8 +1,26 @@
-"""Normalizers as slow code: the package's, and SentencePiece's map of sequences."""
+"""Normalizers as slow code: the package's, and SentencePiece's map of sequences; difficult text."""
 
-from tokexport.model import Charsmap, NormalizerStep
+import functools
+
+from tokexport.model import Charsmap, NormalForm, NormalizerStep
 from tokexport.normalization.charsmap import read_charsmap, rules_of
+from tokexport.normalization.normal_forms import normalization_tables
 from tokexport.normalization.normalize import normalize as normalize_others
+
+JAMO = [
+    *(0x1100, 0x1112, 0x1113, 0x1161, 0x1175, 0x1176, 0x11A7, 0x11A8, 0x11C2, 0x11C3),
+    *(0xAC00, 0xAC01, 0xAC1C, 0xD788, 0xD7A3),
+]
+
+
+@functools.cache
+def interesting() -> list[int]:
+    """Marks, jamo, composites and their parts, and a few other code points."""
+    tables = normalization_tables(NormalForm.NFKC)
+    points = {*tables.combining_classes, *tables.decompositions, *tables.compositions.values()}
+    points |= {point for both in tables.compositions for point in both}
+    points |= {*JAMO, *range(0x1100, 0x1200), *range(0xAC00, 0xAC40), 0xD7B0, 0xD7FB}
+    return sorted(points.union(map(ord, "a 1\u00b7\u4e2d\U0001f600")))
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:

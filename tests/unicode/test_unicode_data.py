@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from repository import SLOW, printed
+from unicode_tables import generate
 from unicode_tables.writer import Writer, pack, set_to_numbers
 
 from tokexport.unicode.store import CODE_POINTS, Reader, set_from_numbers, unpack
 
 GENERATED = ("engines.dat", "characters.dat", "normal_forms.dat")
 FILES = (*GENERATED, "normal_forms_17.dat")
+PINNED, PINNED_17 = generate.PINNED, {"tokenizers": generate.PINNED_17}
 
 USE_EVERYTHING = """
 import sys, types
@@ -49,22 +51,14 @@ def test_the_tables_are_small_enough_to_ship() -> None:
 
 
 @pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: takes two minutes")
-def test_the_generator_produces_the_shipped_bytes() -> None:
-    from unicode_tables.generate import PINNED, generate
-
-    for package, version in PINNED.items():
+@pytest.mark.parametrize(("packages", "names"), [(PINNED, GENERATED), (PINNED_17, FILES[3:])])
+def test_the_generator_produces_the_shipped_bytes(
+    packages: dict[str, str], names: tuple[str, ...]
+) -> None:
+    for package, version in packages.items():
         if importlib.util.find_spec(package) is None or metadata.version(package) != version:
             pytest.skip(f"needs {package} {version}")
-    assert generate() == {name: shipped(name) for name in GENERATED}
-
-
-@pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: normalizes every scalar value")
-def test_the_generator_of_the_normal_forms_of_unicode_17_produces_the_shipped_bytes() -> None:
-    from unicode_tables.generate import PINNED_17, generate
-
-    if metadata.version("tokenizers") != PINNED_17:
-        pytest.skip(f"needs tokenizers {PINNED_17}")
-    assert generate() == {"normal_forms_17.dat": shipped("normal_forms_17.dat")}
+    assert generate.generate() == {name: shipped(name) for name in names}
 
 
 @given(st.lists(st.integers(0, 2**40)))

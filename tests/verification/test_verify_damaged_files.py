@@ -122,8 +122,8 @@ DAMAGES: list[tuple[Change, str, str]] = [
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Small tokenizers; the ranks get overlapping special tokens, with holes between them."""
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, bytes]]:
+    """Small tokenizers and their files; the ranks get overlapping special tokens, with holes."""
     folder = tmp_path_factory.mktemp("ranks")
     ranks = (SMALL / "ranks.tiktoken").read_bytes()
     (folder / "ranks.tiktoken").write_bytes(ranks)
@@ -131,12 +131,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     special = {"<|bos|>": first, "<|end|>": first + 5, "|>x": first + 6}
     settings = json.loads((SMALL / "ranks.json").read_text("utf-8")) | {"special_tokens": special}
     (folder / "ranks.json").write_text(json.dumps(settings), "utf-8")
-    return {name: small_source(name) for name in NAMES} | {"ranks": folder / "ranks.tiktoken"}
-
-
-@pytest.fixture(scope="module")
-def files(sources: dict[str, Path]) -> dict[str, bytes]:
-    return {name: converted(source).to_bytes() for name, source in sources.items()}
+    sources = {name: small_source(name) for name in NAMES} | {"ranks": folder / "ranks.tiktoken"}
+    return {name: (source, converted(source).to_bytes()) for name, source in sources.items()}
 
 
 def outcome(data: bytes, source: Path) -> Verification:
@@ -145,9 +141,10 @@ def outcome(data: bytes, source: Path) -> Verification:
 
 @pytest.mark.parametrize(("change", "name", "check"), DAMAGES)
 def test_damage_is_detected_and_counted(
-    change: Change, name: str, check: str, sources: dict[str, Path], files: dict[str, bytes]
+    change: Change, name: str, check: str, pairs: dict[str, tuple[Path, bytes]]
 ) -> None:
-    result = outcome(damaged(files[name], change), sources[name])
+    source, data = pairs[name]
+    result = outcome(damaged(data, change), source)
     assert not result.ok
     assert result.differing.get(check, 0) > 0, result.differing
     assert result.first is not None
@@ -155,20 +152,18 @@ def test_damage_is_detected_and_counted(
 
 
 def test_the_report_of_a_whole_run_repeats_its_difference(
-    sources: dict[str, Path],
-    files: dict[str, bytes],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    pairs: dict[str, tuple[Path, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    against, path, text = sources["ranks"], tmp_path / "tokenizer.bin", SMALL / "text.txt"
-    path.write_bytes(files["ranks"])
+    path, text = tmp_path / "tokenizer.bin", SMALL / "text.txt"
+    against, data = pairs["ranks"]
+    path.write_bytes(data)
     right = verify(path, against=against, strings=300, texts=[text])
     assert right.ok, "\n".join(right.lines())
     assert right.counts["code points in context"] > 1_112_064
     assert right.counts["files"] == 2
     monkeypatch.setattr(classes, "all_groups", list)  # the code points are compared only once
     change = partial(clear_header_flag, HeaderFlag.RESCAN_SPECIAL)
-    path.write_bytes(damaged(files["ranks"], change))
+    path.write_bytes(damaged(data, change))
     wrong, parallel = (verify(path, against=against, strings=300, jobs=jobs) for jobs in (1, 3))
     assert (wrong, wrong.lines()) == (parallel, parallel.lines())  # with any number of processes
     assert wrong.first is not None
