@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import runtime_samples
 import tokenizers
-from c_harness import NEEDS_COMPILER, RUNTIME, Builder, Library, Work
+from c_harness import NEEDS_COMPILER, RUNTIME, Library, Work
 from tiktoken_encodings import byte_encoding
 
 from tokexport.conversion import file_bytes
@@ -32,14 +32,6 @@ PROSE = "The quick brown fox, Ünïcödé ẞtraße, 東京に行きました。
 pytestmark = NEEDS_COMPILER
 
 
-@pytest.fixture(scope="module")
-def library(build: Builder) -> Library:
-    library = build.library()
-    for name in ("tkx_work_size", "tkx_spans_work_size"):
-        getattr(library._c, name).restype = ctypes.c_size_t
-    return library
-
-
 def macro(size: int) -> int:
     """``TKX_WORK_SIZE(size)``."""
     header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
@@ -50,6 +42,7 @@ def macro(size: int) -> int:
 
 def bound(library: Library, text: bytes, *, spans: bool) -> int:
     name = "tkx_spans_work_size" if spans else "tkx_work_size"
+    getattr(library._c, name).restype = ctypes.c_size_t
     return library.call(name, library._tkx, len(text))
 
 

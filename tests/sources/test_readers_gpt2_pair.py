@@ -100,8 +100,9 @@ def test_added_tokens_without_a_class_are_refused_unless_they_are_given(tmp_path
     assert_same(file_bytes(model, Options()), reference, strings=500)
 
 
-def test_a_vocabulary_with_a_token_named_model_is_still_a_vocabulary(tmp_path: Path) -> None:
-    vocab, _ = write(tmp_path, {**VOCAB, "model": 302, "version": 303}, MERGES)
+@pytest.mark.parametrize("others", [("model", "version"), ("b</w>", "\u2581a")])
+def test_any_vocabulary_with_every_byte_is_read(others: tuple[str, str], tmp_path: Path) -> None:
+    vocab, _ = write(tmp_path, {**VOCAB, others[0]: 302, others[1]: 303}, MERGES)
     assert len(read(vocab).tokens) == 304
 
 
@@ -145,6 +146,9 @@ def test_one_file_without_the_other_is_refused(tmp_path: Path) -> None:
     vocab, merges = write(tmp_path, VOCAB, MERGES)
     merges.unlink()
     refused(SourceError, r"merges\.txt or vocab\.bpe is not beside it", vocab)
+    vocab, merges = write(tmp_path, VOCAB, MERGES, ("a-vocab.json", "b-merges.txt"))
+    refused(SourceError, r"a-merges\.txt is not beside it", vocab)
+    refused(SourceError, r"b-vocab\.json is not beside it", merges)
 
 
 def test_one_of_several_prefixes_must_be_given(tmp_path: Path) -> None:
@@ -159,12 +163,6 @@ def test_one_of_several_prefixes_must_be_given(tmp_path: Path) -> None:
     assert read(tmp_path).tokens == read(plain[0]).tokens
 
 
-def test_one_file_with_a_prefix_without_the_other_is_refused(tmp_path: Path) -> None:
-    vocab, merges = write(tmp_path, VOCAB, MERGES, ("a-vocab.json", "b-merges.txt"))
-    refused(SourceError, r"a-merges\.txt is not beside it", vocab)
-    refused(SourceError, r"b-vocab\.json is not beside it", merges)
-
-
 def test_bytes_that_no_text_contains_are_not_required(tmp_path: Path) -> None:
     never = (0xC0, 0xC1, *range(0xF5, 0x100))
     in_text = {character: byte for character, byte in BYTES.items() if byte not in never}
@@ -177,11 +175,6 @@ def test_bytes_that_no_text_contains_are_not_required(tmp_path: Path) -> None:
         assert tokenizer.encode(text) == theirs.encode(text).ids
 
     same()
-
-
-def test_any_vocabulary_with_every_byte_is_read(tmp_path: Path) -> None:
-    vocab, _ = write(tmp_path, {**VOCAB, "b</w>": 302, "\u2581a": 303}, MERGES)
-    assert len(read(vocab).tokens) == 304
 
 
 def test_a_note_mentions_the_other_numbering_of_fairseq(tmp_path: Path) -> None:
