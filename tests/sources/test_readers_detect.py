@@ -17,6 +17,7 @@ from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.layout import MAGIC
 from tokexport.sources import read
+from tokexport.sources.json_node import Node, parse_large
 from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel, serialize
 
 
@@ -150,6 +151,21 @@ def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path:
     (tmp_path / "z.json").write_text((tmp_path / "bpe_tokenizer.json").read_text())
     problem = r"more than one tokenizer .*\(bpe_tokenizer\.json, z\.json\); give one"
     refused(SourceError, problem, tmp_path)
+
+
+def test_the_only_tokenizer_of_a_directory_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+
+    def counted(data: bytes, file: str) -> Node | None:
+        parsed.append(file)
+        return parse_large(data, file)
+
+    monkeypatch.setattr("tokexport.sources.source.parse_large", counted)
+    (tmp_path / "mine.json").write_text(json.dumps(document()))
+    read(tmp_path)
+    assert parsed == ["mine.json"]
 
 
 def test_vocabularies_of_rwkv_and_clip_are_found_by_the_start_of_their_names(

@@ -32,16 +32,16 @@ def sniffed(source: Input, sources: Sequence[AnySource]) -> tuple[AnySource, Any
     return None
 
 
-def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
+def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Input:
     """The tokenizer file of a directory, or the directory; SourceError for none or several."""
     for path in _named(folder, sources):
-        return path
+        return Input(path)
     if (folder / _ICE).is_file():
         _refuse_chatglm(SourceFiles(folder))
-    named = (path for name in _OTHER_NAMES for path in sorted(folder.glob(name)))
-    others = [path for path in named if _is_tokenizer(path, sources)]
+    paths = (path for name in _OTHER_NAMES for path in sorted(folder.glob(name)))
+    others = {path: one for path in paths if _is_tokenizer(one := Input(path), sources)}
     if others:
-        return _only(folder, others, "tokenizer")
+        return others[_only(folder, [*others], "tokenizer")]
     parts = [
         f"the {part} of one ({found[0]})"
         for part, names in _PARTS.items()
@@ -130,8 +130,7 @@ def _holds_settings(path: Path) -> bool:
         return False
 
 
-def _is_tokenizer(path: Path, sources: Sequence[AnySource]) -> bool:
-    source = Input(path)
+def _is_tokenizer(source: Input, sources: Sequence[AnySource]) -> bool:
     try:
         refuse_by_head(source)
         found = sniffed(source, [one for one in sources if one.under_any_name])

@@ -141,7 +141,8 @@ def open_source(
 def _open_path(path: Path, given: Given) -> Opened:
     # What is given is for ranks, not for a pickle beside them.
     order = sorted(SOURCES, key=lambda one: one is tiktoken.PICKLE and given != Given())
-    source = Input(tokenizer_in(path, order) if path.is_dir() else path, given)
+    source = tokenizer_in(path, order) if path.is_dir() else Input(path)
+    source.given = given
     with source.naming_the_file():
         refuse_by_head(source)
         found = sniffed(source, SOURCES)
