@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from gguf_files import written
+from gguf_files import gguf_of, written
 from references import converted, reference_for
 from repository import ROOT, script
 
@@ -121,6 +121,24 @@ def test_a_gguf_of_pieces_with_a_space_before_texts_has_the_tokens_of_llamacpp(
             assert tokenizer.encode(text, allowed_special="all") == ids
             assert reference.encode(text, True) == ids
     assert reference_for(source).encode("<user><user>the", False) != [287, 287, 261]
+
+
+def test_spaces_and_a_piece_of_as_many_marks_may_both_be_tokens(tmp_path: Path) -> None:
+    model = GOLDEN.piece_model()
+    marks = proto.Piece("\u2581\u2581", -500.0)
+    spaces = proto.Piece("  ", 0.0, proto.PieceType.USER_DEFINED)
+    pieces = (*model.pieces, marks, spaces)
+    values = {
+        "scores": [piece.score for piece in pieces],
+        "token_type": [int(piece.type) for piece in pieces],
+        "unknown_token_id": 0,
+    }
+    path = gguf_of(tmp_path / "it.gguf", "llama", [piece.text for piece in pieces], values, "llama")
+    tokenizer, reference = converted(path), reference_for(path)
+    # The ids of llama.cpp.
+    for text, ids in {"the  tide": [261, 286, 270], "a   b": [271, 272, 286, 285, 101]}.items():
+        assert tokenizer.encode(text) == reference.encode(text, False) == ids
+        assert tokenizer.decode(ids) == reference.decode_batch([ids], False)[0]
 
 
 def test_a_gguf_that_is_named_phi_3_drops_white_space_as_llamacpp(tmp_path: Path) -> None:

@@ -307,8 +307,9 @@ def without_user_defined(model: proto.SentencePieceModel) -> proto.SentencePiece
 
 def _piece_text(source: GgufTokenizer, number: int, token: str) -> str:
     """llama.cpp's converter writes the mark in user-defined tokens as a space (Gemma's runs)."""
-    is_changed = source.model == "llama" and source.types[number] is PieceType.USER_DEFINED
-    return token.replace(" ", SPACE_SYMBOL) if is_changed else token
+    is_user_defined = source.model == "llama" and source.types[number] is PieceType.USER_DEFINED
+    is_in_text = source.flag("add_space_prefix", True)  # see `added_pieces`
+    return token.replace(" ", SPACE_SYMBOL) if is_user_defined and not is_in_text else token
 
 
 def _scores(source: GgufTokenizer) -> list[float]:
