@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -31,10 +31,8 @@ class PiecesReference(SentencePieceReference):
         super().__init__(library._processor)
         self._between, self._added = between, added
         self._by_content = {token.content: token for token in added}
-        self._tokens = {
-            Mode.TEXT: _any_of(token.content for token in added if not token.special),
-            Mode.IDS: _any_of(self._by_content),
-        }
+        longest_first = sorted(self._by_content, key=len, reverse=True)
+        self._tokens = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
         is_control = library._processor.is_control
         self._control = {token.id: token.content for token in added if is_control(token.id)}
         self._letter = next(id for id in self.ids() if library.token_bytes(id) in _LETTERS)
@@ -82,19 +80,17 @@ class PiecesReference(SentencePieceReference):
         return super().token_bytes(id) if control is None else control.encode()
 
     def _parts(self, text: str, mode: Mode) -> Iterator[tuple[int, int, int | None]]:
-        """Added tokens and the texts between them: where each is, and the id of a token."""
-        at = 0
-        while match := self._tokens[mode].search(text, at):
-            token, end = self._by_content[match[0]], match.end()
+        """Added tokens and the texts between them: where each is, and the id of a token. Of the
+        tokens at one place the longest is found; as text, no other one is in it.
+        """
+        begin = at = 0
+        while match := self._tokens.search(text, at):
+            token, at = self._by_content[match[0]], match.end()
+            if token.special and mode is Mode.TEXT:
+                continue
             if token.rstrip:
-                end = len(text) - len(text[end:].lstrip(_SPACES))
-            yield at, match.start(), None
-            yield match.start(), end, token.id
-            at = end
-        yield at, len(text), None
-
-
-def _any_of(contents: Iterable[str]) -> re.Pattern[str]:
-    """A pattern that finds, of the contents at one place, the longest; of none it finds nothing."""
-    longest_first = sorted(contents, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+                at = len(text) - len(text[at:].lstrip(_SPACES))
+            yield begin, match.start(), None
+            yield match.start(), at, token.id
+            begin = at
+        yield begin, len(text), None
