@@ -264,30 +264,30 @@ static void encode_random_texts(const tkx *t, uint64_t *state) {
 /* Many kinds of text, including some that are quadratic in many tokenizers. Time is not measured:
    with a megabyte, quadratic time does not end. */
 static void long_texts_end(const tkx *t, size_t size) {
-    static const char *const pieces[] = {"a",
-                                         "ab",
-                                         " ",
-                                         "\n ",
-                                         "0",
-                                         "\xCC\x81",
-                                         "\xCC\xA3\xCC\x87",
-                                         "\xE4\xBD\xA0",
-                                         "<",
-                                         "a\xCC\x81",
-                                         ".,",
-                                         "-",
-                                         " -",
-                                         "<s>",
-                                         "\t ",
-                                         "abc",
-                                         "x"};
+    static const char *const parts[] = {"a",
+                                        "ab",
+                                        " ",
+                                        "\n ",
+                                        "0",
+                                        "\xCC\x81",
+                                        "\xCC\xA3\xCC\x87",
+                                        "\xE4\xBD\xA0",
+                                        "<",
+                                        "a\xCC\x81",
+                                        ".,",
+                                        "-",
+                                        " -",
+                                        "<s>",
+                                        "\t ",
+                                        "abc",
+                                        "x"};
     size_t i, count, at;
     uint8_t *text = (uint8_t *)exactly(size);
     uint32_t *ids = (uint32_t *)exactly(4 * 12 * size);
     int code;
-    for (i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        size_t length = strlen(pieces[i]), used = size / length * length;
-        for (at = 0; at < used; at += length) memcpy(text + at, pieces[i], length);
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t length = strlen(parts[i]), used = size / length * length;
+        for (at = 0; at < used; at += length) memcpy(text + at, parts[i], length);
         code = encode_growing(t, 1, text, used, ids, 12 * size, &count);
         CHECK(code == TKX_OK || is_stopped(t, code, count));
     }

@@ -66,47 +66,47 @@ static size_t below(uint64_t *state, size_t bound) {
 /* A random text: runs of few characters, contents of added tokens, and any UTF-8. Returns its size,
    at most `capacity`. */
 static size_t random_text(const tkx *t, uint64_t *state, uint8_t *text, size_t capacity) {
-    static const char *const pieces[] = {"a",
-                                         "b",
-                                         "ab",
-                                         " ",
-                                         "  ",
-                                         "\n",
-                                         "\t",
-                                         "the",
-                                         " the",
-                                         "'s",
-                                         "12",
-                                         "1234567",
-                                         "abab",
-                                         ".,-",
-                                         "caf\xC3\xA9",
-                                         "e\xCC\x81",
-                                         "\xCC\xA3\xCC\x87\xCC\x81",
-                                         "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8",
-                                         "\xEA\xB0\x81",
-                                         "\xE4\xBD\xA0\xE5\xA5\xBD",
-                                         "\xF0\x9F\x98\x80",
-                                         "\xE3\x80\x80",
-                                         "\xC2\xA0",
-                                         "<s>",
-                                         "</s>",
-                                         "\xEF\xB7\xBA",
-                                         "\xF0\x9D\x85\x9E",
-                                         "A\xCC\x8A",
-                                         "word",
-                                         "0",
-                                         "",
-                                         "xx",
-                                         "--"};
+    static const char *const parts[] = {"a",
+                                        "b",
+                                        "ab",
+                                        " ",
+                                        "  ",
+                                        "\n",
+                                        "\t",
+                                        "the",
+                                        " the",
+                                        "'s",
+                                        "12",
+                                        "1234567",
+                                        "abab",
+                                        ".,-",
+                                        "caf\xC3\xA9",
+                                        "e\xCC\x81",
+                                        "\xCC\xA3\xCC\x87\xCC\x81",
+                                        "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8",
+                                        "\xEA\xB0\x81",
+                                        "\xE4\xBD\xA0\xE5\xA5\xBD",
+                                        "\xF0\x9F\x98\x80",
+                                        "\xE3\x80\x80",
+                                        "\xC2\xA0",
+                                        "<s>",
+                                        "</s>",
+                                        "\xEF\xB7\xBA",
+                                        "\xF0\x9D\x85\x9E",
+                                        "A\xCC\x8A",
+                                        "word",
+                                        "0",
+                                        "",
+                                        "xx",
+                                        "--"};
     size_t size = 0, target = below(state, capacity + 1);
     uint32_t added = tkx_added_count(t), id, flags;
     while (size < target) {
-        const uint8_t *piece;
+        const uint8_t *part;
         size_t length, repeats = below(state, 8) == 0 ? below(state, 60) : 1;
         char character[4];
         if (added && below(state, 4) == 0) {
-            if (tkx_added_token(t, (uint32_t)below(state, added), &id, &piece, &length, &flags) !=
+            if (tkx_added_token(t, (uint32_t)below(state, added), &id, &part, &length, &flags) !=
                 TKX_OK)
                 length = 0;
         } else if (below(state, 8) == 0) {
@@ -114,15 +114,15 @@ static size_t random_text(const tkx *t, uint64_t *state, uint8_t *text, size_t c
             character[0] = (char)(0xE0 | c >> 12);
             character[1] = (char)(0x80 | (c >> 6 & 63));
             character[2] = (char)(0x80 | (c & 63));
-            piece = (const uint8_t *)character;
+            part = (const uint8_t *)character;
             length = 3;
             if (c < 0x800) length = 0;
         } else {
-            piece = (const uint8_t *)pieces[below(state, sizeof pieces / sizeof *pieces)];
-            length = strlen((const char *)piece);
+            part = (const uint8_t *)parts[below(state, sizeof parts / sizeof *parts)];
+            length = strlen((const char *)part);
         }
         for (; repeats && length && length <= capacity - size; repeats--) {
-            memcpy(text + size, piece, length);
+            memcpy(text + size, part, length);
             size += length;
         }
         if (length > capacity - size) break;

@@ -92,8 +92,8 @@ def test_an_omitted_split_matches_nothing_in_the_library() -> None:
             split = pre_tokenizers.Split(Regex(pattern), behavior)
             for text in texts:
                 normalized = normalizer.normalize_str(text)
-                pieces = split.pre_tokenize_str(normalized)
-                assert [piece for piece, _ in pieces] == ([normalized] if normalized else [])
+                pre_tokens = split.pre_tokenize_str(normalized)
+                assert [part for part, _ in pre_tokens] == ([normalized] if normalized else [])
 
     check()
     assert left_out >= 10

@@ -14,7 +14,7 @@ from repository import SLOW
 
 SEEDS_PER_TEST = 50
 SEEDS = range(2_000 if SLOW else 200)
-# Small alphabets, so that there are many ties, missing pieces, and unknown tokens everywhere.
+# Small alphabets, so that there are many ties, missing tokens, and unknown text everywhere.
 LETTERS = "aab#"
 CHARACTERS = "abc#\u00e9\u4e2d\U0001f600\u0301"
 SCORES = (-1.0, -1.0, -2.0, -3.0, -0.5, 0.0, -0.1, -0.2, -0.3, -0.30000000000000004, -0.7, 1.5)
@@ -32,10 +32,10 @@ def text(r: random.Random, longest: int) -> str:
     return "".join(r.choice(letters) for _ in range(r.randint(1, longest)))
 
 
-def sentence(r: random.Random, pieces: list[str]) -> str:
-    """Pieces, other text and spaces."""
+def sentence(r: random.Random, tokens: list[str]) -> str:
+    """Tokens, other text and spaces."""
     kinds = (
-        lambda: r.choice(pieces),
+        lambda: r.choice(tokens),
         lambda: text(r, 6),
         lambda: " ",
         lambda: text(r, 2) * r.randint(1, 60),
@@ -43,19 +43,19 @@ def sentence(r: random.Random, pieces: list[str]) -> str:
     return "".join(r.choice(kinds)() for _ in range(r.randint(1, 9)))
 
 
-def _pieces(r: random.Random) -> list[str]:
+def _tokens(r: random.Random) -> list[str]:
     prefix = r.choice(PREFIXES)
-    pieces = [r.choice(["<unk>", "a", "\u00e9"])]
+    tokens = [r.choice(["<unk>", "a", "\u00e9"])]
     for _ in range(r.randint(1, 40)):
-        piece = text(r, r.choice([1, 2, 3, 6, 20]))
-        pieces.append(prefix + piece if r.random() < 0.5 else piece)
-    return pieces
+        token = text(r, r.choice([1, 2, 3, 6, 20]))
+        tokens.append(prefix + token if r.random() < 0.5 else token)
+    return tokens
 
 
 def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[str]]:
-    """The ``model`` of a tokenizer.json, and its pieces as they occur in a text."""
-    pieces = _pieces(r)
-    names = [spelled(piece) for piece in pieces] if byte_level else pieces
+    """The ``model`` of a tokenizer.json, and its tokens as they occur in a text."""
+    tokens = _tokens(r)
+    names = [spelled(token) for token in tokens] if byte_level else tokens
     kind = r.choice(["Unigram", "Unigram", "WordPiece", "WordLevel"])
     if kind == "Unigram":
         if r.random() < 0.4:
@@ -66,18 +66,18 @@ def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[s
         unk_id = r.choice([0, 0, 1, None])
         fallback = r.random() < 0.5 and not byte_level
         unigram = {"type": kind, "unk_id": unk_id, "vocab": vocab, "byte_fallback": fallback}
-        return unigram, pieces
+        return unigram, tokens
     ids = list(range(len(set(names)) + r.choice([0, 3])))
     r.shuffle(ids)
     vocab_ids = dict(zip(dict.fromkeys(names), ids, strict=False))
     unknown = {"unk_token": r.choice([names[0], names[0], "[UNK]"])}
     if kind == "WordLevel":
-        return {"type": kind, "vocab": vocab_ids, **unknown}, pieces
+        return {"type": kind, "vocab": vocab_ids, **unknown}, tokens
     longest = r.choice([0, 1, 3, 5, 100, 100, 10**19])
     prefix = r.choice(PREFIXES)
     prefix = spelled(prefix) if byte_level else prefix
     fields = {"continuing_subword_prefix": prefix, "max_input_chars_per_word": longest}
-    return {"type": kind, "vocab": vocab_ids, **unknown, **fields}, pieces
+    return {"type": kind, "vocab": vocab_ids, **unknown, **fields}, tokens
 
 
 def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
@@ -85,11 +85,11 @@ def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
     r = random.Random(seed)
     pre_tokenizer = r.choice(PRE_TOKENIZERS)
     byte_level = pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel"
-    fields, pieces = model(r, byte_level=byte_level)
+    fields, tokens = model(r, byte_level=byte_level)
     if r.random() < 0.2:
         del fields["type"]
     source = document(fields, pre_tokenizer=pre_tokenizer, decoder=FUSE)
-    return source, [sentence(r, pieces) for _ in range(200)]
+    return source, [sentence(r, tokens) for _ in range(200)]
 
 
 @pytest.mark.parametrize("first", SEEDS[::SEEDS_PER_TEST])

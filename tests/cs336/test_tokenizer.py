@@ -19,7 +19,7 @@ PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 END, PAIR, OTHER = "<|end|>", "<|end|><|end|>", "|>"
 SPECIAL = [END, PAIR, OTHER]
 BYTES = {byte: bytes([byte]) for byte in range(256)}
-PIECES = st.sampled_from(
+TEXTS = st.sampled_from(
     [
         *SPECIAL,
         *("<|", "end", "banana", " band", "anan", "é", "日本語", "12", "'s", "  ", "\n\n", "🙂"),
@@ -69,9 +69,9 @@ def slowly_encoded(
 def test_ids_equal_those_of_all_merges_in_order(special: list[str], learned: Learned) -> None:
     tokenizer = get_tokenizer(*learned, special)
 
-    @given(st.lists(PIECES | st.text(max_size=3).filter(_is_encodable)), st.data())
-    def compare(pieces: list[str], data: st.DataObject) -> None:
-        text = "".join(pieces)
+    @given(st.lists(TEXTS | st.text(max_size=3).filter(_is_encodable)), st.data())
+    def compare(texts: list[str], data: st.DataObject) -> None:
+        text = "".join(texts)
         ids = slowly_encoded(text, *learned, special)
         assert tokenizer.encode(text) == ids
         assert tokenizer.decode(ids) == text

@@ -16,7 +16,7 @@ from tokexport.cs336 import run_train_bpe
 from tokexport.errors import SourceError, TokexportError
 
 END, PAIR = "<|end|>", "<|end|><|end|>"
-PIECES = st.sampled_from(
+TEXTS = st.sampled_from(
     [END, PAIR, "<|", "end", "|>", "a", "aa", "ab ", "b\n", " the", "é", "日本", "12", "'s", "\r\n"]
 )
 
@@ -27,11 +27,11 @@ def test_the_result_equals_that_of_recounting(
 ) -> None:
     path = tmp_path / "text.txt"
 
-    @given(pieces=st.lists(PIECES, min_size=1), part=st.integers(1, 20))
-    @example(pieces=["aa", "aa", END, PAIR, END, "aa"], part=3)
-    @example(pieces=["the quick", "<|en", END, END, END, "d|>"], part=1)
-    def compare(pieces: list[str], part: int) -> None:
-        text = "".join(pieces)
+    @given(texts=st.lists(TEXTS, min_size=1), part=st.integers(1, 20))
+    @example(texts=["aa", "aa", END, PAIR, END, "aa"], part=3)
+    @example(texts=["the quick", "<|en", END, END, END, "d|>"], part=1)
+    def compare(texts: list[str], part: int) -> None:
+        text = "".join(texts)
         if not re.sub("|".join(map(re.escape, special)) or "$^", "", text):
             return
         path.write_bytes(text.encode())

@@ -83,7 +83,7 @@ def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], key: bytes) -> None:
 
 
 def test_items_of_a_vocabulary_need_no_lookups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each lookup is linear: all lookups of the 100,000 pieces of a model took minutes."""
+    """Each lookup is linear: all lookups of the 100,000 tokens of a model took minutes."""
     vocabulary = Vocabulary.of({b"a": 7, b"": 9})
     monkeypatch.delattr(Vocabulary, "__getitem__")
     assert [*vocabulary.items()] == [(b"a", 7), (b"", 9)]

@@ -108,9 +108,9 @@ def test_each_text_between_special_tokens_is_encoded_separately(
         add("user", before + question, 0)
         before = ""
         pairs.append((LEARNED.encode_special("<|assistant_start|>"), 0))
-        for piece in [part("text", answer)] if isinstance(answer, str) else answer:
-            name = {"text": None, "python": "python", "python_output": "output"}[piece["type"]]
-            add(name, piece["text"], int(name != "output"))
+        for one in [part("text", answer)] if isinstance(answer, str) else answer:
+            name = {"text": None, "python": "python", "python_output": "output"}[one["type"]]
+            add(name, one["text"], int(name != "output"))
         pairs.append((LEARNED.encode_special("<|assistant_end|>"), 1))
     if ends_with_user:
         messages.append(user("?"))

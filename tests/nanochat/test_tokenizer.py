@@ -42,8 +42,8 @@ def encoding(tokenizer: Tokenizer) -> tiktoken.Encoding:
 
 def test_ids_equal_those_of_tiktoken(tokenizer: Tokenizer, encoding: tiktoken.Encoding) -> None:
     @given(st.lists(st.sampled_from([*SPECIAL_TOKENS, "cat", " the", "日本", "12345"]) | st.text()))
-    def compare(pieces: list[str]) -> None:
-        text = "".join(pieces)
+    def compare(parts: list[str]) -> None:
+        text = "".join(parts)
         ids = encoding.encode_ordinary(text)
         assert tokenizer.encode(text) == tokenizer(text) == ids
         assert tokenizer.decode(ids) == encoding.decode(ids)

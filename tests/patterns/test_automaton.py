@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from regex_oracle import Oniguruma, assert_pieces_after_byte_level, random_texts, steps_taken
+from regex_oracle import Oniguruma, assert_parts_after_byte_level, random_texts, steps_taken
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import called
 
@@ -129,4 +129,4 @@ def test_surrogates_need_no_class() -> None:
 )
 def test_after_byte_level_a_program_reads_bytes(pattern: str) -> None:
     assert compile_split(Split(pattern, on_bytes=True)).classes.size == 256
-    assert_pieces_after_byte_level(pattern, "aZ 019\n\x7f\xa0\xadéß中४\U0001f600", longest=12)
+    assert_parts_after_byte_level(pattern, "aZ 019\n\x7f\xa0\xadéß中४\U0001f600", longest=12)

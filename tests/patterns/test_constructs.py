@@ -9,9 +9,9 @@ import pytest
 from regex_oracle import (
     Oniguruma,
     assert_matches_of_fancy_regex,
-    assert_pieces_after_byte_level,
-    assert_pieces_of_oniguruma,
-    find_pieces,
+    assert_parts_after_byte_level,
+    assert_parts_of_oniguruma,
+    find_parts,
     spans_of,
     steps_taken,
 )
@@ -94,7 +94,7 @@ def test_the_matches_and_gaps_equal_those_of_oniguruma(
     pattern: str, alphabets: tuple[str, ...], count: int, longest: int
 ) -> None:
     assert compile_split(Split(pattern)).may_be_empty == (pattern in NOT_FANCY)
-    assert_pieces_of_oniguruma(pattern, alphabets, count * 20 if SLOW else count, longest)
+    assert_parts_of_oniguruma(pattern, alphabets, count * 20 if SLOW else count, longest)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_long_numbers_are_cut_as_by_oniguruma(pattern: str) -> None:
             text = around.replace("|", number)
             assert spans_of(program, text) == engine.parts(text), text
     if pattern in (DIGITS, CUTS_BETWEEN_DIGITS):
-        digits = [end - start for start, end, _ in find_pieces(program, "1" * 3001)]
+        digits = [end - start for start, end, _ in find_parts(program, "1" * 3001)]
         assert digits == [1, *[3] * 1000]
 
 
@@ -178,4 +178,4 @@ def test_lookaround_over_one_character_needs_no_additional_pass(pattern: str) ->
 )
 def test_after_byte_level_a_label_table_reads_bytes(pattern: str) -> None:
     assert compile_split(Split(pattern, on_bytes=True)).labels is not None
-    assert_pieces_after_byte_level(pattern, "a 0123456789é中", longest=15)
+    assert_parts_after_byte_level(pattern, "a 0123456789é中", longest=15)

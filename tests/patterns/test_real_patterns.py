@@ -7,7 +7,7 @@ from regex_oracle import (
     Oniguruma,
     alphabet_of,
     assert_matches_of_fancy_regex,
-    assert_pieces_of_oniguruma,
+    assert_parts_of_oniguruma,
     matches,
     random_texts,
     spans_of,
@@ -26,7 +26,7 @@ GPT2 = TIKTOKEN["whisper-tiktoken"]
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_published_pattern_splits_random_texts_like_oniguruma(name: str) -> None:
-    assert_pieces_of_oniguruma(PATTERNS[name], [], TEXTS, longest=30)
+    assert_parts_of_oniguruma(PATTERNS[name], [], TEXTS, longest=30)
 
 
 @pytest.mark.parametrize("name", PATTERNS)

@@ -52,7 +52,7 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     ),
     "spaces after the bytes": sequence(FALLBACK, FUSE, replace("▁", " "), strip(" ", 1, 0)),
     "BERT": word_piece("##", True),
-    "word pieces as they are": word_piece("##", False),
+    "BERT without cleanup": word_piece("##", False),
     "T5": metaspace("always"),
     "metaspace, first": metaspace("first"),
     "metaspace, never": metaspace("never"),

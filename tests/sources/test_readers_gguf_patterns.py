@@ -26,7 +26,7 @@ from tokexport.sources.registry import open_source
 CONTROL, NORMAL = gguf.TokenType.CONTROL, gguf.TokenType.NORMAL
 # Words, digits, white space, letters without case, marks that NFC composes, punctuation.
 TEXT = "It's the  end of 12345 days\n\n中文字 and\u3000。、!! e\u0301 \t ﬁ x1y22 ¡Hé!"
-PIECES = {
+PRE_TOKENS = {
     "gpt-2": ["It", "'s", " the", " ", " end", " of", " 12345", " days"],
     "starcoder": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
     "deepseek-llm": ["It", "'", "s", " the", " ", " end", " of", " ", *"12345", " days"],
@@ -116,13 +116,15 @@ def test_ranks_in_any_order_equal_those_of_tiktoken(pre: str, seed: int, tmp_pat
         assert tokenizer.encode(text) == reference.encode(text), text
 
 
-@pytest.mark.parametrize(("pre", "pieces"), [*PIECES.items(), *BREAKS.items()])
-def test_no_token_extends_beyond_a_pre_token(pre: str, pieces: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("pre", "pre_tokens"), [*PRE_TOKENS.items(), *BREAKS.items()])
+def test_no_token_extends_beyond_a_pre_token(
+    pre: str, pre_tokens: list[str], tmp_path: Path
+) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
-    text = "".join(pieces)
-    assert TEXT.startswith(text) == (pre in PIECES and pieces is PIECES[pre])
-    assert tokenizer.encode(text) == [*itertools.chain(*map(tokenizer.encode, pieces))]
-    ends = {sum(map(len, pieces[: count + 1])) for count in range(len(pieces))}
+    text = "".join(pre_tokens)
+    assert TEXT.startswith(text) == (pre in PRE_TOKENS and pre_tokens is PRE_TOKENS[pre])
+    assert tokenizer.encode(text) == [*itertools.chain(*map(tokenizer.encode, pre_tokens))]
+    ends = {sum(map(len, pre_tokens[: count + 1])) for count in range(len(pre_tokens))}
     assert ends <= {end for _, end in tokenizer.encode_with_offsets(text).offsets}
 
 
@@ -216,8 +218,10 @@ def test_pixtral_is_the_name_of_two_patterns(
     path = small_gguf(tmp_path / "it.gguf", "pixtral", architecture, more)
     assert document_of(path)["pre_tokenizer"] == ORIGINALS[name].pre_tokenizer
     tokenizer = converted(path)
-    pieces = ["hello", "World"] if name == "tekken" else ["helloWorld"]
-    assert tokenizer.encode("".join(pieces)) == [*itertools.chain(*map(tokenizer.encode, pieces))]
+    pre_tokens = ["hello", "World"] if name == "tekken" else ["helloWorld"]
+    assert tokenizer.encode("".join(pre_tokens)) == [
+        *itertools.chain(*map(tokenizer.encode, pre_tokens))
+    ]
     assert_same(tokenizer, reference_for(path), strings=150)
 
 

@@ -39,7 +39,7 @@ def same_as(theirs: tokenizers.ByteLevelBPETokenizer, model: TokenizerModel) -> 
             text = theirs.decode([number], skip_special_tokens=False)
             assert token.content.decode("utf-8", "replace") == text
     stage = theirs._tokenizer.pre_tokenizer
-    assert [piece for piece, _ in stage.pre_tokenize_str("it's")] == ["it", "'s"]
+    assert [part for part, _ in stage.pre_tokenize_str("it's")] == ["it", "'s"]
     assert all(isinstance(step, Split) for step in model.pre_tokenizer)
 
 

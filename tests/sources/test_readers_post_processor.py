@@ -152,15 +152,15 @@ def test_an_id_that_is_not_a_token_is_added_unchanged(number: int, tmp_path: Pat
         runtime.decode([number])
 
 
-PIECES = st.lists(
+ITEMS = st.lists(
     st.sampled_from([sequence("A"), sequence("A", 1), token("r"), token("q", 1)]), max_size=4
 )
 
 
 @given(
-    single=PIECES,
+    single=ITEMS,
     pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2),
-    others=PIECES,
+    others=ITEMS,
 )
 def test_texts_are_repeated_and_ordered_by_the_template_with_and_without_special_tokens(
     single: list[Any], pair: list[Any], others: list[Any], tmp_path: Path

@@ -80,8 +80,8 @@ def test_use_regex_is_true_by_default(tmp_path: Path) -> None:
     fields = {name: value for name, value in BYTE_LEVEL.items() if name != "use_regex"}
     readers = compared(fields, tmp_path)
     assert readers.check("it's 12")
-    pieces = readers.reference.pre_tokenizer.pre_tokenize_str("it's 12")
-    assert [piece for piece, _ in pieces] == ["it", "'s", "Ġ12"]
+    pre_tokens = readers.reference.pre_tokenizer.pre_tokenize_str("it's 12")
+    assert [part for part, _ in pre_tokens] == ["it", "'s", "Ġ12"]
 
 
 def test_after_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tokexport.model import Dialect, Split
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 
 
-def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
+def find_parts(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
     """The matches and gaps of a text: (start, end, is a match), one symbol at a time, without a
     memo.
 
@@ -20,7 +20,7 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
     it.
     """
     symbols = symbols_of(program, text)
-    pieces: list[tuple[int, int, bool]] = []
+    parts: list[tuple[int, int, bool]] = []
     gap = start = 0
     while start < len(symbols):
         end = program.match_end(symbols, start, searched=start == gap)
@@ -28,14 +28,14 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
             start += 1
             continue
         if gap < start:
-            pieces.append((gap, start, False))
+            parts.append((gap, start, False))
         if start < end:
-            pieces.append((start, end, True))
+            parts.append((start, end, True))
         gap = end
         start = max(end, start + 1)
     if gap < len(symbols):
-        pieces.append((gap, len(symbols), False))
-    return pieces
+        parts.append((gap, len(symbols), False))
+    return parts
 
 
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
@@ -44,7 +44,7 @@ def symbols_of(program: SplitProgram, text: str) -> list[int]:
 
 
 def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
-    return [(start, end) for start, end, is_match in find_pieces(program, text) if is_match]
+    return [(start, end) for start, end, is_match in find_parts(program, text) if is_match]
 
 
 def strings(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
@@ -53,7 +53,7 @@ def strings(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
 
 def spans_of(program: SplitProgram, text: str) -> list[tuple[int, int]]:
     """All matches and gaps."""
-    return [(start, end) for start, end, _ in find_pieces(program, text)]
+    return [(start, end) for start, end, _ in find_parts(program, text)]
 
 
 def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
@@ -163,7 +163,7 @@ def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iter
         yield "".join(generator.choices(letters, k=generator.randint(1, longest)))
 
 
-def assert_pieces_of_oniguruma(
+def assert_parts_of_oniguruma(
     pattern: str, alphabets: Sequence[str], count: int, longest: int
 ) -> None:
     """Compares matches and gaps in random texts of each alphabet, and of one that the program
@@ -184,15 +184,15 @@ def assert_pieces_of_oniguruma(
     assert given_up <= len(alphabets) * count // 100
 
 
-def assert_pieces_after_byte_level(pattern: str, alphabet: str, longest: int) -> None:
+def assert_parts_after_byte_level(pattern: str, alphabet: str, longest: int) -> None:
     """The same after ByteLevel, where each character of the text is a byte."""
     program = compile_split(Split(pattern, on_bytes=True))
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     split = pre_tokenizers.Split(Regex(pattern), "isolated")
     chain = pre_tokenizers.Sequence([byte_level, split])
     for text in random_texts(alphabet, 300, longest):
-        lengths = [len(piece) for piece, _ in chain.pre_tokenize_str(text)]
-        assert [end - start for start, end, _ in find_pieces(program, text)] == lengths, text
+        lengths = [len(part) for part, _ in chain.pre_tokenize_str(text)]
+        assert [end - start for start, end, _ in find_parts(program, text)] == lengths, text
 
 
 def assert_matches_of_fancy_regex(

@@ -61,15 +61,15 @@ def names(dialect: Dialect) -> list[str]:
 def spelled(draw: st.DrawFn) -> str:
     """A name with other case and separators, sometimes with a letter dropped or added."""
     name = draw(st.sampled_from(sorted({*names(Dialect.ONIGURUMA), *names(Dialect.FANCY_REGEX)})))
-    pieces = []
+    parts = []
     for character in name:
-        pieces.append(draw(st.sampled_from((character, character, character.upper()))))
-        pieces.append(draw(st.sampled_from(("",) * 12 + ("_", " ", "-"))))
+        parts.append(draw(st.sampled_from((character, character, character.upper()))))
+        parts.append(draw(st.sampled_from(("",) * 12 + ("_", " ", "-"))))
     changed = draw(
         st.sampled_from(("", "", "", "", "is", "Is", "i s", "In", "x", "é", "^", "\u212a", "İ"))
     )
-    at = draw(st.just(0) | st.integers(0, len(pieces)))
-    return "".join(pieces[:at]) + changed + "".join(pieces[at:])
+    at = draw(st.just(0) | st.integers(0, len(parts)))
+    return "".join(parts[:at]) + changed + "".join(parts[at:])
 
 
 @pytest.mark.parametrize("dialect", Dialect)

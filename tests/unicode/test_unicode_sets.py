@@ -78,8 +78,8 @@ def test_a_negated_property_has_all_other_characters() -> None:
 def test_digits_isolates_the_numeric_characters() -> None:
     # Characters that are not digits stay with their neighbours.
     fenced = "aa" + "".join(f"{character}aa" for character in EVERYTHING)
-    pieces = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str(fenced)
-    isolated = "".join(piece for piece, _ in pieces if len(piece) == 1)
+    pre_tokens = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str(fenced)
+    isolated = "".join(part for part, _ in pre_tokens if len(part) == 1)
     assert np.array_equal(character_test_set(CharacterTest.NUMERIC), members_of(isolated))
 
 
@@ -93,7 +93,7 @@ def test_digits_isolates_the_numeric_characters() -> None:
 def test_punctuation_and_white_space_match_their_pre_tokenizers(
     test: CharacterTest, removing: pre_tokenizers.PreTokenizer
 ) -> None:
-    left = members_of("".join(piece for piece, _ in removing.pre_tokenize_str(EVERYTHING)))
+    left = members_of("".join(part for part, _ in removing.pre_tokenize_str(EVERYTHING)))
     assert np.array_equal(character_test_set(test), members_of(EVERYTHING) & ~left)
 
 

@@ -72,7 +72,7 @@ def test_fewer_cases_are_made_on_request(limit: int) -> None:
 
 
 WORDS = {"type": "WordLevel", "vocab": {"a": 0, "=": 1}, "unk_token": "[UNK]"}
-PIECES = {
+WORD_PIECE = {
     "type": "WordPiece",
     "vocab": {"a": 0, "##b": 1, "##a": 2, "b": 3},
     "unk_token": "[UNK]",
@@ -83,7 +83,7 @@ UNIGRAM = {"type": "Unigram", "vocab": [["a", -1.0], ["b", -2.0]], "unk_id": Non
 
 
 @pytest.mark.parametrize("special", [[], [added("[UNK]", 9, special=True)]])
-@pytest.mark.parametrize("model", [WORDS, PIECES, UNIGRAM], ids=lambda model: model["type"])
+@pytest.mark.parametrize("model", [WORDS, WORD_PIECE, UNIGRAM], ids=lambda model: model["type"])
 def test_texts_at_which_the_reference_stops_are_skipped_and_counted(
     model: dict[str, Any], special: list[dict[str, Any]], tmp_path: Path
 ) -> None:

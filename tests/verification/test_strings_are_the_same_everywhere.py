@@ -51,7 +51,7 @@ def test_another_seed_makes_other_valid_strings(name: str) -> None:
     assert all(string.encode() is not None for string in first)
 
 
-def test_pieces_are_dense_around_a_hundred_bytes_and_reach_three_hundred() -> None:
+def test_repeats_are_dense_around_a_hundred_bytes_and_reach_three_hundred() -> None:
     sizes = [
         len(max(string.split(" "), key=len).encode())
         for string in strings("repeats", VOCABULARY, 0, 4000)
