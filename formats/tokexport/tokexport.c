@@ -2816,7 +2816,7 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* Repeats a match that has read far past its end, and memoizes the states after that end. */
+/* Repeats a match that has read on past its end, and memoizes the states after that end. */
 static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                  const uint8_t *at, const uint8_t *end, uint32_t state,
                                  const uint8_t *last, const uint8_t *stopped) {

@@ -39,7 +39,7 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
 
 @pytest.mark.parametrize("memo_count", [0, None], ids=["no memo", "memo"])
 @pytest.mark.parametrize("pattern", ["[a-z]+!|[a-z]", "(?:[a-z]{5}-?)+!|[a-z]"])
-def test_any_program_that_reads_far_takes_linear_time(
+def test_any_program_that_reads_on_in_vain_takes_linear_time(
     library: Library, pattern: str, memo_count: int | None
 ) -> None:
     stage = splits(Split(pattern), memo_count=memo_count)

@@ -61,7 +61,7 @@ def encode(library: Library, text: bytes, memory_size: int, *, spans: bool) -> t
 
 
 @pytest.mark.parametrize("spans", [False, True])
-def test_the_macro_is_sufficient_for_a_pattern_with_many_states_that_reads_far(
+def test_the_macro_is_sufficient_for_a_pattern_with_many_states_and_unbounded_lookahead(
     library: Library, spans: bool
 ) -> None:
     assert library.open(file_bytes(read(byte_encoding(UNBOUNDED)))) == OK

@@ -65,7 +65,7 @@ NORMALIZERS: dict[str, dict[str, Any]] = {
     "a character away": replace("a", ""),
     "two characters": replace("``", "é"),
     "spaces": replace(" {2,}", " ", "Regex"),
-    "far in vain": replace("[ab]+!|[ab]{2}", "<>", "Regex"),
+    "read on in vain": replace("[ab]+!|[ab]{2}", "<>", "Regex"),
     "at the end": replace(r"\s+$", "", "Regex"),
     "prepend": {"type": "Prepend", "prepend": "\u2581"},
     "precompiled": PRECOMPILED,

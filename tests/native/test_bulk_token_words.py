@@ -42,7 +42,7 @@ def test_that_strip_white_space() -> None:
     check(document(added_tokens=tokens), ["a  b", "a    b", "a\t\t\t\tb", "a   \n\n  \t\tb"])
 
 
-def test_after_a_pre_token_whose_end_depends_on_a_far_character() -> None:
+def test_after_a_pre_token_whose_end_depends_on_a_later_character() -> None:
     """A run of tabs is one pre-token, or if a space of its segment follows it, many."""
     tab = CHARACTERS[9]
     fields = document(

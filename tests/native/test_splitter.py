@@ -29,7 +29,7 @@ LONGEST = 40_000
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN, **PUBLISHED, **TRINITY, **UNBOUNDED_LOOK_AHEAD}
 # Two have 500 states, to count spaces. Matches of the others are empty, or depend on text before
-# them, or far after them.
+# them, or on unbounded text after them.
 UNSUPPORTED = {
     *("llama.cpp jais2 #1", "llama.cpp jais2 #2"),
     *("llm-jp normalizer", "Bengali colon", "Trinity #1", "Trinity #2", "Trinity #3"),
@@ -226,7 +226,7 @@ def test_the_text_that_a_match_reads_is_on_one_side_of_a_cut(pattern: str) -> No
 
 
 @pytest.mark.parametrize("pattern", ["a*b|a", r" *\n|a+c| ", "(?:aa)*b|a", "(?:a| )*b|aa?| "])
-def test_a_pattern_that_reads_far_takes_linear_time(
+def test_a_pattern_that_reads_on_in_vain_takes_linear_time(
     pattern: str, core_splits: CoreSplits, memory: Memory
 ) -> None:
     """A quadratic splitter would take minutes."""

@@ -140,7 +140,7 @@ def test_only_a_pattern_with_a_search_anchor_has_start_states_for_it() -> None:
     assert compile_split(Split(r"\Ga|b")).search_starts is not None
 
 
-def test_a_pattern_that_reads_far_after_an_empty_match_has_a_memo() -> None:
+def test_a_pattern_that_reads_on_after_an_empty_match_has_a_memo() -> None:
     assert compile_split(Split("(?:a+!)?")).n_memo > 0
     assert compile_split(Split("(?:a+!)?|a+")).n_memo > 0
     assert compile_split(Split("a*")).n_memo == 0

@@ -52,7 +52,7 @@ of start states for those positions:
 
 **What it costs.** Compiling takes milliseconds, or a second with large counted repeats. A table has
 at most 4,096 states and 254 classes; that of GPT-4's pattern has 17 states and 11 classes. Text is
-read in linear time: where an automaton may repeatedly read far past a match end, as in
+read in linear time: where an automaton may repeatedly read on past a match end, as in
 ``[a-z]+!|[a-z]``, it names the states to remember (:attr:`SplitProgram.n_memo`).
 
 **When it refuses.** A pattern that has no such table, or a construct that no published tokenizer

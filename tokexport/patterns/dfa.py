@@ -64,11 +64,11 @@ def read_alphabet(
     """The classes of an alphabet that sets and tests of neighbours distinguish: the class of each
     symbol, ``holds[set, class]``, and where each test, by ``id()``, is true.
     """
-    near = [test for test in tests if isinstance(test, tree.LookOne)]
-    classes, members = partition([*sets, *(test.members for test in near)], alphabet)
+    of_one = [test for test in tests if isinstance(test, tree.LookOne)]
+    classes, members = partition([*sets, *(test.members for test in of_one)], alphabet)
     holds, rows = members[: len(sets)], members[len(sets) :]
     truth: dict[int, Truth] = {}
-    for test, row in zip(near, rows, strict=True):
+    for test, row in zip(of_one, rows, strict=True):
         line = np.append(row, test.edge)
         shape = len(line), len(line)
         truth[id(test)] = np.broadcast_to(line if test.ahead else line[:, None], shape)

@@ -424,7 +424,7 @@ def bytes_stages() -> Golden:
 
 
 def behaviors() -> Golden:
-    """Every behavior, invert, and a pattern that reads far past its last match end (memo_count)."""
+    """Every behavior, invert, and a pattern that reads on past its last match end (memo_count)."""
     tokens = [*byte_tokens(), "ab", "abab", ".,", "--", "xx"]
     merges = [("a", "b"), ("ab", "ab"), (".", ","), ("-", "-"), ("x", "x")]
     stages = [

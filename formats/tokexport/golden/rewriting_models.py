@@ -36,12 +36,12 @@ CLUSTERS = {
     "o": "0",
     "o\u0308": "oe",
 }
-FAR = "[ab]+!|[ab]{2}"
+READS_ON = "[ab]+!|[ab]{2}"
 NORMALIZER: tuple[NormalizerStep, ...] = (
     Charsmap(charsmap_of(CLUSTERS), by_grapheme=True),
     CharacterMap.BERT_CHINESE,
     CharacterMap.LOWERCASE,
-    Replace(FAR, "<>", literal=False),
+    Replace(READS_ON, "<>", literal=False),
     Strip(),
 )
 PRE_TOKENIZER: tuple[PreTokenizerStep, ...] = (
@@ -64,7 +64,7 @@ NORMALIZER_JSON = {
             "strip_accents": False,
             "lowercase": True,
         },
-        {"type": "Replace", "pattern": {"Regex": FAR}, "content": "<>"},
+        {"type": "Replace", "pattern": {"Regex": READS_ON}, "content": "<>"},
         {"type": "Strip", "strip_left": True, "strip_right": True},
     ],
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_states = 3000;
 // The number of decision states that a verdict has bits for.
 constexpr std::uint32_t max_first_decisions = 64;
-// Results of decisions that read far are stored with one byte per decision state (splitter.h).
+// Results of decisions that read beyond a block are stored, a byte per decision state (splitter.h).
 constexpr std::uint32_t max_decisions = 256;
 // The pairs must fit into the first-level cache together with the text.
 constexpr std::size_t max_pairs = 16384;

@@ -273,7 +273,7 @@ std::uint32_t SplitRun::decide_in_chunk(std::size_t character, std::uint32_t dec
 }
 
 // Reads text from `at` on until the decision is made. A pattern may leave many boundaries undecided
-// until a character that is far away: results on the way are stored, so that every text takes
+// until a character at any distance: results on the way are stored, so that every text takes
 // linear time.
 std::uint32_t SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
     const SplitMachine &machine = splitter_.machine_;

@@ -92,8 +92,8 @@ private:
     const TokenSpan *token_;   // the first one that ends in or after the chunk
     const TokenSpan *const tokens_end_;
 
-    // The results of decisions that read far: for each block of `known_step` bytes, at the first
-    // character that begins in it, and for each decision state: 0 unknown, 1 no cut, 2 a cut.
+    // The results of decisions that read beyond a block of `known_step` bytes: at the first
+    // character that begins in a block, for each decision state: 0 unknown, 1 no cut, 2 a cut.
     static constexpr std::size_t known_step = 256;
     std::vector<std::uint8_t> known_;
     std::size_t known_from_ = 0;  // the index of the first row
