@@ -57,8 +57,8 @@ static int write_id(tkx_decoder *d, uint32_t id, stops *ends, FILE *out) {
 }
 
 /* Prints what was added to the text since the last call. */
-static void show(const session *s, FILE *kept, size_t *shown) {
-    fflush(kept);
+static void show(const session *s, FILE *decoded, size_t *shown) {
+    fflush(decoded);
     fwrite(s->text + *shown, 1, s->text_size - *shown, stdout);
     fflush(stdout);
     *shown = s->text_size;
@@ -78,17 +78,17 @@ static const float *feed(session *s, const uint32_t *ids, size_t count) {
 }
 
 /* Samples until the reply ends. Returns -1 on an error, 1 if a stop string ended it. */
-static int generate(session *s, const float *logits, tkx_decoder *decoder, FILE *kept,
+static int generate(session *s, const float *logits, tkx_decoder *decoder, FILE *decoded,
                     timing *took) {
     size_t shown = 0;
     int ended = 0;
-    show(s, kept, &shown);
+    show(s, decoded, &shown);
     for (took->made = 0; !ended && took->made < s->most;) {
         const uint32_t id = sample(&s->sampler, logits, s->weights.vocabulary);
         took->made++;
         if (is_stop_id(s, id)) break;
-        ended = write_id(decoder, id, &s->stops, kept);
-        show(s, kept, &shown);
+        ended = write_id(decoder, id, &s->stops, decoded);
+        show(s, decoded, &shown);
         if (ended < 0 || s->id_count == s->transformer.positions) break;
         s->ids[s->id_count] = id;
         logits = transformer_step(&s->transformer, id, (uint32_t)s->id_count++, 1);
@@ -97,9 +97,9 @@ static int generate(session *s, const float *logits, tkx_decoder *decoder, FILE 
         static uint8_t text[4096];
         size_t size;
         if (tkx_decoder_flush(decoder, text, sizeof text, &size) == TKX_OK)
-            ended = stops_write(&s->stops, (const char *)text, size, kept);
-        if (!ended) stops_flush(&s->stops, kept);
-        show(s, kept, &shown);
+            ended = stops_write(&s->stops, (const char *)text, size, decoded);
+        if (!ended) stops_flush(&s->stops, decoded);
+        show(s, decoded, &shown);
     }
     return ended;
 }
@@ -109,7 +109,7 @@ int reply(session *s, const uint32_t *ids, size_t count, int shows_prompt, timin
     double begin = seconds(), prompt_end;
     tkx_decoder decoder;
     const float *logits;
-    FILE *kept;
+    FILE *decoded;
     int ended = 0;
     size_t i;
     if (count > s->transformer.positions)
@@ -117,18 +117,18 @@ int reply(session *s, const uint32_t *ids, size_t count, int shows_prompt, timin
     /* the decoder is given the prompt, too, so that the reply is decoded as its continuation */
     free(s->text);
     s->text = NULL;
-    kept = open_memstream(&s->text, &s->text_size);
-    if (!kept) return fail("reply", "there is not enough memory");
+    decoded = open_memstream(&s->text, &s->text_size);
+    if (!decoded) return fail("reply", "there is not enough memory");
     tkx_decoder_init(&decoder, &s->tokenizer, 1);
-    for (i = 0; i < count && ended == 0; i++) ended = write_id(&decoder, ids[i], &none, kept);
-    if (!shows_prompt) rewind(kept);
+    for (i = 0; i < count && ended == 0; i++) ended = write_id(&decoder, ids[i], &none, decoded);
+    if (!shows_prompt) rewind(decoded);
     logits = feed(s, ids, count);
     prompt_end = seconds();
     s->stops.held_size = 0;
-    if (ended == 0) ended = generate(s, logits, &decoder, kept, took);
+    if (ended == 0) ended = generate(s, logits, &decoder, decoded, took);
     took->prompt_seconds = prompt_end - begin;
     took->seconds = seconds() - prompt_end;
-    fclose(kept);
+    fclose(decoded);
     putchar('\n');
     fflush(stdout);
     return ended >= 0;

@@ -1,4 +1,4 @@
-"""What `decode --json` prints, in constant memory: the ids are kept in a temporary file."""
+"""What `decode --json` prints, in constant memory: the ids are stored in a temporary file."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class ByteStrings(Sequence[bytes]):
 
 @dataclass(frozen=True, eq=False)
 class Suffixes:
-    """The strings of ``whole`` without the first bytes of each: only how many is kept."""
+    """The strings of ``whole`` without the first bytes of each: only how many is stored."""
 
     whole: ByteStrings
     skipped: npt.NDArray[np.uint8]

@@ -3,9 +3,9 @@ r"""From a pre-tokenizer's regular expression to a table that splits text.
 A backtracking engine tries alternatives in order and goes back when one fails. The table here does
 neither: it is a deterministic automaton, run once over the text, yet it finds the same match.
 
-**Leftmost-first.** The threads of a pattern are kept in the order in which an engine would try
-them. Where one has matched, those after it are cut, as the engine would never reach them. In
-``a|ab`` the first alternative cuts the second, so the ``b`` is never read:
+**Leftmost-first.** The threads of a pattern are in the order in which an engine would try them.
+Where one has matched, those after it are cut, as the engine would never reach them. In ``a|ab`` the
+first alternative cuts the second, so the ``b`` is never read:
 
 >>> program = compile_pattern("a|ab", Dialect.ONIGURUMA)
 >>> spans(program, "ab")

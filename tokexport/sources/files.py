@@ -45,7 +45,7 @@ class SourceFiles:
     def read(self, name: str) -> bytes:
         """The bytes of a file that must exist."""
         with self._open(name) as file:
-            return self._kept(name, file.read())
+            return self._recorded(name, file.read())
 
     def view(self, name: str) -> bytes | mmap.mmap:
         """The bytes of a file that must exist, mapped: parts that are not read take no memory."""
@@ -54,7 +54,7 @@ class SourceFiles:
                 problem = "it is a pipe, and a source is read more than once"
                 raise SourceError(problem, "write it to a file, and convert that", name=name)
             is_empty = file.seek(0, os.SEEK_END) == 0
-            return self._kept(
+            return self._recorded(
                 name, b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             )
 
@@ -78,7 +78,7 @@ class SourceFiles:
         """The provenance of a model of this kind of source, once all its files were read."""
         return Provenance(source, dict(sorted(self.sha256.items())))
 
-    def _kept(self, name: str, data: _Data) -> _Data:
+    def _recorded(self, name: str, data: _Data) -> _Data:
         self.sha256[name] = hashlib.sha256(data).hexdigest()
         self.sizes[name] = len(data)
         return data

@@ -1,6 +1,6 @@
 """Every source format, and the only module that chooses among them.
 
-A source is opened once: everything found and parsed is kept as one value, which the reader, the
+A source is opened once: everything found and parsed is one value, which the reader, the
 reference library and the diagnosis share.
 """
 

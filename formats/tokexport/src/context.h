@@ -122,7 +122,7 @@ static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4, SOURCE_BYTES = 8, PATH = 16 };
 
 /* Bytes of rewritten pre-tokens retained in work memory, so that encode_batch has full batches. */
-enum { MAX_KEPT = 4096 };
+enum { MAX_RETAINED = 4096 };
 
 /* Bytes of text for each row of a memo (match.c), and the size of all rows. */
 enum { MEMO_STEP = 64 };
@@ -175,7 +175,7 @@ static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
         bound_ops(b, t->ops + s->first_op, s->op_count, source_bytes(t, b->has_spans, 1));
 #endif
     b->held += memo_bytes(s->state_count, b->size + 1) + (s->labels ? b->size : 0);
-    if (i && t->op_count) b->held += MAX_KEPT;
+    if (i && t->op_count) b->held += MAX_RETAINED;
     bound_use(b, 0);
 }
 

@@ -159,7 +159,7 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
         } else if (level + 1 < depth) {
             const tkx_memo *m = &splitters[level].m;
             const size_t top = m->mark + (size_t)memo_size(m, m->limit);
-            if (ctx->pending_count == 0 || ctx->memory_used - top > MAX_KEPT)
+            if (ctx->pending_count == 0 || ctx->memory_used - top > MAX_RETAINED)
                 work_release(ctx, top);
             level++;
             splitter_start(&splitters[level], ctx, &t->stages[level], p.from, p.to);

@@ -157,7 +157,7 @@ void CharacterWords::merge_three(std::size_t first) {
     ids_ += 3 - is_pair - is_all;
 }
 
-// Writes the ids of a character without a symbol; false for a rare one, whose ids are not kept.
+// Writes the ids of a character without a symbol; false for a rare one, whose ids are not stored.
 bool CharacterWords::write_known(const std::uint8_t *bytes) {
     const std::uint32_t c = decode_character(bytes);
     if (__builtin_expect(!CharacterTable::has_symbol(c), 0)) return false;

@@ -14,7 +14,7 @@
 namespace tokexport {
 
 // A list of Python ints. The int of an id is created once in a process, for all tokenizers, and
-// kept, as CPython keeps its small ints: a list is a copy of pointers, 1 ns an id instead of 17.
+// retained, as small ints are by CPython: a list is a copy of pointers, 1 ns an id instead of 17.
 nanobind::object list_of_ids(const std::uint32_t *ids, std::size_t count);
 
 // Reads ids from a list, a tuple, a contiguous array of integers (any object with a buffer) or any

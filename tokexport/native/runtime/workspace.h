@@ -26,9 +26,9 @@ struct Workspace {
     // How much outlives a call. Repeated texts are converted to UTF-8 again, and their ids are
     // written before they become a list: these buffers stay as large as the caches allow. With 4 MB
     // of ids, lists of long texts took 5 % longer.
-    static constexpr std::size_t kept_memory = std::size_t(1) << 22,
-                                 kept_text = std::size_t(1) << 24,
-                                 kept_ids = kept_text / sizeof(std::uint32_t);
+    static constexpr std::size_t retained_memory = std::size_t(1) << 22,
+                                 retained_text = std::size_t(1) << 24,
+                                 retained_ids = retained_text / sizeof(std::uint32_t);
     // The word cache. Repeated English prose, cl100k, one thread: 144 MB/s with 512 KB, 165 with
     // 1 MB, 192 with 2 MB, 203 with 4 MB. From 2 MB to 4 MB, real text runs 1.03 to 1.31 times as
     // fast with Gemma 3 and Llama-2, and 0.95 to 1.03 times with XLNet.
@@ -98,9 +98,9 @@ private:
     }
 
     void give_back(std::unique_ptr<Workspace> workspace) noexcept {
-        workspace->memory.free_above(Workspace::kept_memory);
-        workspace->text.free_above(Workspace::kept_text);
-        workspace->ids.free_above(Workspace::kept_ids);
+        workspace->memory.free_above(Workspace::retained_memory);
+        workspace->text.free_above(Workspace::retained_text);
+        workspace->ids.free_above(Workspace::retained_ids);
         if (put_on_top(workspace.get())) {
             workspace.release();
             return;

@@ -2,7 +2,7 @@
 
 Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. A file is a magic, a version, the
 counts of its tensors and values, the values (a name, a type and the value each), and then the
-tensors, which may be larger than memory. Nothing is read or kept that the file does not hold,
+tensors, which may be larger than memory. Nothing is read or stored that the file does not hold,
 whatever its counts say.
 """
 

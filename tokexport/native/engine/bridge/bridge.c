@@ -350,12 +350,12 @@ int tkx_bulk_merge(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t
         *count = merge_symbols(ctx, merged, *count);
         memcpy(ids, merged, *count * sizeof *ids);
     } else {
-        uint32_t *const kept = ctx->ids;
+        uint32_t *const outer_ids = ctx->ids;
         const size_t capacity = ctx->capacity, before = ctx->count;
         write_to(ctx, ids, size, 0);
         merge_long(ctx, bytes, size);
         *count = ctx->count;
-        write_to(ctx, kept, capacity, before);
+        write_to(ctx, outer_ids, capacity, before);
     }
     return ctx->code;
 }
@@ -379,9 +379,9 @@ static void forget_parts(tkx_context *ctx) {
 int tkx_bulk_encode_word(tkx_context *ctx, uint32_t next, const uint8_t *bytes, size_t size,
                          uint32_t *ids, size_t capacity, size_t *count) {
     const tkx *t = ctx->t;
-    uint32_t *const kept = ctx->ids;
+    uint32_t *const outer_ids = ctx->ids;
     uint8_t *const cache = ctx->cache;
-    const size_t kept_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
+    const size_t outer_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
     write_to(ctx, ids, capacity, 0);
     forget_parts(ctx);
     ctx->cache = NULL;
@@ -394,7 +394,7 @@ int tkx_bulk_encode_word(tkx_context *ctx, uint32_t next, const uint8_t *bytes, 
     ctx->cache = cache;
     *count = ctx->count;
     forget_parts(ctx);
-    write_to(ctx, kept, kept_capacity, before);
+    write_to(ctx, outer_ids, outer_capacity, before);
     return ctx->code;
 }
 
@@ -402,8 +402,8 @@ int tkx_bulk_lacks_memory(const tkx_context *ctx) { return ctx->memory_needed !=
 
 int tkx_bulk_encode_long(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
                          size_t capacity, size_t *count) {
-    uint32_t *const kept = ctx->ids;
-    const size_t kept_capacity = ctx->capacity, before = ctx->count;
+    uint32_t *const outer_ids = ctx->ids;
+    const size_t outer_capacity = ctx->capacity, before = ctx->count;
     uint32_t id, flags;
     const int found = find_token(ctx->t, bytes, size, &id, &flags);
     if (found == TKX_E_CORRUPT) return fail(ctx, found);
@@ -411,7 +411,7 @@ int tkx_bulk_encode_long(tkx_context *ctx, const uint8_t *bytes, size_t size, ui
     if (found == TKX_OK && ((ctx->t->flags & WHOLE_FIRST) || (flags & TKX_WHOLE))) emit(ctx, id);
     else merge_long(ctx, bytes, size);
     *count = ctx->count;
-    write_to(ctx, kept, kept_capacity, before);
+    write_to(ctx, outer_ids, outer_capacity, before);
     return ctx->code;
 }
 

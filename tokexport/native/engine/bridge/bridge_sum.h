@@ -38,11 +38,11 @@ size_t tkx_bulk_cut(const tkx *t, const void *text, size_t size) {
 double *tkx_bulk_sum(tkx_context *ctx) { return &ctx->carry; }
 
 int tkx_bulk_add_text(tkx_context *ctx, const uint8_t *bytes, size_t size) {
-    uint32_t *const kept = ctx->ids;
-    const size_t kept_capacity = ctx->capacity, before = ctx->count;
-    write_to(ctx, kept, 0, 0);
+    uint32_t *const outer_ids = ctx->ids;
+    const size_t outer_capacity = ctx->capacity, before = ctx->count;
+    write_to(ctx, outer_ids, 0, 0);
     encode_unigram(ctx, bytes, size);
-    write_to(ctx, kept, kept_capacity, before);
+    write_to(ctx, outer_ids, outer_capacity, before);
     return ctx->code;
 }
 
@@ -159,8 +159,8 @@ static int emit_best_path(tkx_context *ctx, const uint8_t *text, size_t size,
 int tkx_bulk_encode_part(tkx_context *ctx, const uint8_t *bytes, size_t size, int kind,
                          uint32_t *ids, size_t capacity, size_t *count, int *is_stable) {
     const tkx_text outer = ctx->text;
-    uint32_t *const kept = ctx->ids;
-    const size_t kept_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
+    uint32_t *const outer_ids = ctx->ids;
+    const size_t outer_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
     tkx_bulk_path paths[MOST_STABLE + 1];
     uint32_t i;
     write_to(ctx, ids, capacity, 0);
@@ -176,6 +176,6 @@ int tkx_bulk_encode_part(tkx_context *ctx, const uint8_t *bytes, size_t size, in
     ctx->text = outer;
     ctx->memory_used = mark;
     *count = ctx->count;
-    write_to(ctx, kept, kept_capacity, before);
+    write_to(ctx, outer_ids, outer_capacity, before);
     return ctx->code;
 }

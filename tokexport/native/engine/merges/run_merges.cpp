@@ -158,8 +158,8 @@ private:
         // The state to compare with is replaced after 1, 2, 4... times, since a round may come here
         // more than once (Mistral: 14 spaces, and 2 more make 16), and the first rounds are
         // different.
-        if (seen_count_ && ++times_seen_ < times_kept_) return;
-        if (seen_count_) times_kept_ *= 2;
+        if (seen_count_ && ++times_seen_ < times_retained_) return;
+        if (seen_count_) times_retained_ *= 2;
         std::copy_n(runs_, count_, seen_);
         seen_count_ = count_;
         seen_at_ = at;
@@ -207,7 +207,7 @@ private:
     Run runs_[most], seen_[most];
     std::size_t count_ = 0;
     // Describe seen_; a count of 0 means that nothing is saved.
-    std::size_t seen_count_ = 0, seen_at_ = 0, times_seen_ = 0, times_kept_ = 1;
+    std::size_t seen_count_ = 0, seen_at_ = 0, times_seen_ = 0, times_retained_ = 1;
 };
 
 }  // namespace
