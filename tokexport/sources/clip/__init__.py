@@ -96,7 +96,7 @@ def read_clip(source: Input, pair: Pair) -> TokenizerModel:
 
 
 def reference_of_clip(source: Input, pair: Pair) -> ReferenceTokenizer:
-    """The class of `transformers`, which reads the files itself; else our own document."""
+    """The class of `transformers`, made of the same vocabulary; else our own document."""
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     try:
