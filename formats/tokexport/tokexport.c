@@ -4143,7 +4143,7 @@ static size_t count_characters(const uint8_t *bytes, size_t size) {
     return count;
 }
 
-static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+static void encode_wordpiece(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     const tkx *t = ctx->t;
     const uint8_t *at = bytes, *end = bytes + size;
     const size_t before = ctx->count;
@@ -4528,7 +4528,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
         case MODEL_UNIGRAM: encode_unigram(ctx, w->p, w->size); break;
 #endif
 #ifndef TKX_NO_WORDPIECE
-        case MODEL_WORDPIECE: encode_word_pieces(ctx, w->p, w->size); break;
+        case MODEL_WORDPIECE: encode_wordpiece(ctx, w->p, w->size); break;
 #endif
 #ifndef TKX_NO_WORDLEVEL
         case MODEL_WORDLEVEL: encode_word(ctx, w->p, w->size); break;

@@ -34,7 +34,7 @@ class Part:
 
 PARTS: Final = {
     "TKX_NO_UNIGRAM": Part("encode_unigram", model=2, code=MODEL),
-    "TKX_NO_WORDPIECE": Part("encode_word_pieces", model=3, code=MODEL),
+    "TKX_NO_WORDPIECE": Part("encode_wordpiece", model=3, code=MODEL),
     "TKX_NO_WORDLEVEL": Part("encode_word", model=4, code=MODEL),
     "TKX_NO_GREEDY": Part("encode_greedy", model=5, code=MODEL),
     "TKX_NO_CHARACTERS": Part(

@@ -16,7 +16,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
         case MODEL_UNIGRAM: encode_unigram(ctx, w->p, w->size); break;
 #endif
 #ifndef TKX_NO_WORDPIECE
-        case MODEL_WORDPIECE: encode_word_pieces(ctx, w->p, w->size); break;
+        case MODEL_WORDPIECE: encode_wordpiece(ctx, w->p, w->size); break;
 #endif
 #ifndef TKX_NO_WORDLEVEL
         case MODEL_WORDLEVEL: encode_word(ctx, w->p, w->size); break;

@@ -25,7 +25,7 @@ static size_t count_characters(const uint8_t *bytes, size_t size) {
     return count;
 }
 
-static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+static void encode_wordpiece(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     const tkx *t = ctx->t;
     const uint8_t *at = bytes, *end = bytes + size;
     const size_t before = ctx->count;
