@@ -51,7 +51,7 @@ def condition_of(look: tree.Look) -> tree.Condition:
         inner = [each.condition for each in tree.nodes_of(body) if isinstance(each, tree.Assertion)]
         if any(isinstance(test, tree.LookUnbounded) for each in inner for test in asked_by(each)):
             found = "a lookahead over more than one character that contains another one"
-            hint = "one over the next character is supported there"
+            hint = "inside a lookahead look only at the next character"
             raise tree.PatternError(look.offset, found, hint)
         condition = tree.LookUnbounded(body)
     return tree.Not(condition) if look.negative else condition
@@ -88,5 +88,5 @@ def _without_backtracking(body: tree.Node, offset: int) -> tree.Node:
             return body
         case _:
             found = "an atomic group or possessive quantifier on more than a set of characters"
-            hint = "these are supported on a repeated set of characters"
+            hint = "make only a repeated set of characters atomic or possessive"
             raise tree.PatternError(offset, found, hint)

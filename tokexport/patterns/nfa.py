@@ -83,7 +83,7 @@ class _Writer:
         instructions = self.nfa.instructions
         if len(instructions) == MAX_INSTRUCTIONS:
             found = f"counted repeats that unfold to more than {MAX_INSTRUCTIONS} steps"
-            raise tree.PatternError(0, found, "smaller counts are supported")
+            raise tree.PatternError(0, found, "use smaller counts")
         instructions.append(instruction)
         return len(instructions) - 1
 

@@ -87,7 +87,7 @@ def compile_pattern(
     try:
         return compile_tree(parse(pattern), alphabet)
     except RecursionError:
-        hint = "fewer levels are supported"
+        hint = "use fewer levels"
         raise PatternError(0, "groups nested too deeply", hint) from None
 
 
@@ -151,7 +151,7 @@ def _program(automaton: Automaton, labels: LabelTable | None = None) -> SplitPro
     read = 0 if labels is None else labels.next.shape[1]
     most = max(n_classes, int(automaton.classes.max()) + 1, read)
     if most > MAX_CLASSES:
-        hint = f"up to {MAX_CLASSES} are supported"
+        hint = f"use at most {MAX_CLASSES} classes"
         raise PatternError(0, f"{most} different classes of characters", hint)
     unbounded = states_to_remember(automaton, may_be_empty)
     order = np.concatenate([[DEAD], np.flatnonzero(unbounded), np.flatnonzero(~unbounded)[1:]])

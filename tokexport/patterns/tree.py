@@ -18,7 +18,7 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 
 class PatternError(TokexportError):
     """A pattern that cannot be compiled: what was found, as in "a match reset", at ``offset`` (in
-    characters), and a ``hint`` that says what is supported.
+    characters), and a ``hint``: what is supported, or what to do.
     """
 
     def __init__(self, offset: int, found: str, hint: str, /) -> None:

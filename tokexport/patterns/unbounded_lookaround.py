@@ -104,7 +104,7 @@ def _labelled(
         if number == len(places):
             if number == MAX_LABELS:
                 found = "lookaheads that distinguish too many kinds of text"
-                raise PatternError(0, found, f"up to {MAX_LABELS} kinds are supported")
+                raise PatternError(0, found, f"distinguish at most {MAX_LABELS} kinds")
             places.append(int(target))
         labels[state, symbol] = number
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
