@@ -75,10 +75,22 @@ def test_numbers_of_sixteen_bits_are_widened(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"model_type": "gpt2"}, "model_type: 'gpt2' is not supported; llama and qwen3 are"),
-        ({"attention_bias": True}, "attention_bias: True is not supported"),
-        ({"hidden_act": "gelu"}, "hidden_act: 'gelu' is not supported; only 'silu' is"),
-        ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, "'yarn' is not supported"),
+        (
+            {"model_type": "gpt2"},
+            "model_type: a model of the type 'gpt2' is not supported; use llama or qwen3",
+        ),
+        (
+            {"attention_bias": True},
+            "attention_bias: a model with attention_bias True is not supported",
+        ),
+        (
+            {"hidden_act": "gelu"},
+            "hidden_act: a model with hidden_act 'gelu' is not supported; only 'silu' is supported",
+        ),
+        (
+            {"rope_scaling": {"rope_type": "yarn", "factor": 4.0}},
+            "the scaling 'yarn' is not supported",
+        ),
     ],
 )
 def test_a_model_of_another_style_is_refused(

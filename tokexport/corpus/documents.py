@@ -37,7 +37,7 @@ JSON_KINDS: Final = {
     type(None): "null",
 }  # fmt: skip
 PARQUET: Final = ".parquet"
-SUPPORTED: Final = f".txt, .jsonl, .ndjson (also with {', '.join(COMPRESSIONS)}) and .parquet"
+SUPPORTED: Final = f".txt, .jsonl, .ndjson (also with {', '.join(COMPRESSIONS)}) or .parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
         if path.is_dir():
             found = sorted(_files_in(path))
             if not found:
-                raise SourceError(f"{path}: no file in it is supported", f"these are: {SUPPORTED}")
+                raise SourceError(f"{path}: no file in it is supported", f"use {SUPPORTED}")
             files += found
         elif path.is_fifo() or (str(path) == "-" and not path.exists()):
             raise SourceError(
@@ -152,9 +152,7 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
         elif not path.exists():
             raise SourceError(f"{path}: there is no such file or folder")
         elif _kind(path) is None:
-            raise SourceError(
-                f"{path}: this kind of file is not supported", f"these are: {SUPPORTED}"
-            )
+            raise SourceError(f"{path}: this kind of file is not supported", f"use {SUPPORTED}")
         else:
             files.append(path)
     return files

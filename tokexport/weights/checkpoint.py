@@ -97,14 +97,12 @@ def _json(path: Path) -> dict[str, Any]:
 def _check_style(config: Mapping[str, Any]) -> None:
     style = config.get("model_type")
     if style not in _STYLES:
-        raise UnsupportedError(
-            "model_type", f"{style!r} is not supported", f"{' and '.join(_STYLES)} are"
-        )
+        problem = f"a model of the type {style!r} is not supported"
+        raise UnsupportedError("model_type", problem, f"use {' or '.join(_STYLES)}")
     for name, values in _UNUSED.items():
         if name in config and config[name] not in values:
-            raise UnsupportedError(
-                name, f"{config[name]!r} is not supported", f"only {values[0]!r} is"
-            )
+            problem = f"a model with {name} {config[name]!r} is not supported"
+            raise UnsupportedError(name, problem, f"only {values[0]!r} is supported")
 
 
 def _shape(config: Mapping[str, Any]) -> Shape:
@@ -148,8 +146,8 @@ def rope_frequencies(config: Mapping[str, Any], head_size: int) -> npt.NDArray[n
         case _:
             raise UnsupportedError(
                 "rope_scaling.rope_type",
-                f"{kind!r} is not supported",
-                "default, linear and llama3 are, whose frequencies do not depend on the text",
+                f"the scaling {kind!r} is not supported",
+                "use default, linear or llama3, whose frequencies do not depend on the text",
             )
     return found.astype(np.float32)
 
