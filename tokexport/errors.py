@@ -82,10 +82,10 @@ class UnsupportedError(TokexportError):
     ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``). ``file`` is the
     source, once it is known.
 
-    >>> error = UnsupportedError("normalizer.type", '"Nmt" is not supported', "use null or NFC")
+    >>> error = UnsupportedError("normalizer.type", 'the type "Nmt" is unknown', "use null or NFC")
     >>> error.file = "model/tokenizer.json"
     >>> print(error)
-    model/tokenizer.json: normalizer.type: "Nmt" is not supported; use null or NFC
+    model/tokenizer.json: normalizer.type: the type "Nmt" is unknown; use null or NFC
     """
 
     def __init__(self, path: str, problem: str, hint: str, /) -> None:

@@ -18,11 +18,11 @@ MAX_TRIMMING_PASSES: Final = 15
 def check_count(path: str, count: int, noun: str, limit: int) -> None:
     """Raises UnsupportedError, with the path, if there are more items than a file can hold."""
     if count > limit:
-        raise UnsupportedError(path, f"{count} {noun} are not supported", f"the limit is {limit}")
+        raise UnsupportedError(path, f"{count:,} {noun} are too many", f"the limit is {limit:,}")
 
 
 def check_id(path: str, number: int, noun: str = "id") -> None:
     """Raises UnsupportedError, with the path, for an id that no file can hold."""
     if number >= MAX_IDS:
-        hint = f"ids are supported up to {MAX_IDS - 1}"
-        raise UnsupportedError(path, f"the {noun} {number} is not supported", hint)
+        hint = f"{noun}s go up to {MAX_IDS - 1}: renumber the vocabulary"
+        raise UnsupportedError(path, f"the {noun} {number} is too large", hint)

@@ -138,7 +138,10 @@ def test_a_refused_source_leaves_no_file_and_an_existing_target_unchanged(
 def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path: Path) -> None:
     sequence = pre_tokenizers(split(r"(a+)\1"), document()["pre_tokenizer"])
     for change, words in (
-        ({"normalizer": {"type": "Other"}}, r'normalizer\.type: "Other" is not supported'),
+        (
+            {"normalizer": {"type": "Other"}},
+            r'normalizer\.type: the normalizer "Other" is not supported',
+        ),
         ({"pre_tokenizer": sequence}, r"pre_tokenizer\.pretokenizers\[0\].*a reference"),
     ):
         source.write_text(json.dumps(document(**change)))

@@ -24,6 +24,7 @@ PATTERNS = [
 PARTS = st.sampled_from([*"aaabbx \n1!é中", "ab", "12", "  ", "\u0301", "<T>", "-"])
 TEXTS = st.lists(PARTS, max_size=12).map("".join)
 METASPACE = metaspace("first")
+AT_START = 'use no Metaspace with prepend_scheme "first"'
 AFTER: list[dict[str, Any] | None] = [
     None,
     METASPACE,
@@ -63,7 +64,7 @@ def test_empty_matches_are_replaced_as_in_the_reference(tmp_path: Path) -> None:
         try:
             readers = Compared(fields, tmp_path)
         except UnsupportedError as error:
-            if "leaves nothing" not in error.hint and "start of the text" not in error.hint:
+            if "leaves nothing" not in error.problem and AT_START not in error.hint:
                 raise
             return
         compared += 1
@@ -114,7 +115,7 @@ def test_after_another_step_an_insertion_at_the_start_is_exact_except_its_span(
 
 def test_after_such_an_insertion_no_step_may_depend_on_the_first_text(tmp_path: Path) -> None:
     normalizer = normalizers({"type": "NFC"}, inserting("^", "-"))
-    with pytest.raises(UnsupportedError, match="start of the text"):
+    with pytest.raises(UnsupportedError, match=AT_START):
         read_document(
             whole(MODELS["characters"], normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path
         )
@@ -134,5 +135,7 @@ def test_a_character_may_become_a_text_of_any_length(
 
 def test_a_text_of_more_characters_than_states_is_refused(tmp_path: Path) -> None:
     fields = whole(MODELS["characters"], normalizer=replace("ab" * 2100, ""))
-    with pytest.raises(UnsupportedError, match="normalizer: a text of 4200 characters to replace"):
+    with pytest.raises(
+        UnsupportedError, match="normalizer: a text of 4,200 characters to replace is too long"
+    ):
         file_bytes(read_document(fields, tmp_path))

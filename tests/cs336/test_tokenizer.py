@@ -137,7 +137,7 @@ VOCAB = BYTES | {256: b"ab", 257: b"abc"}
         (VOCAB | {258: b"ab"}, MERGES, [], "the ids 256 and 258 are both b'ab'"),
         ({1: b"a"}, [], [], r"255 of the 256 bytes are not tokens, the first of them b'\\x00'"),
         (BYTES | {-1: b"ab"}, [], [], "the id -1 is negative"),
-        (BYTES | {1 << 30: b"ab"}, [], [], "the id 1073741824 is not supported"),
+        (BYTES | {1 << 30: b"ab"}, [], [], "the id 1073741824 is too large"),
         (BYTES, [], [""], "special_tokens: one of them is empty"),
     ],
 )

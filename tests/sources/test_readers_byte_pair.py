@@ -136,11 +136,15 @@ def test_a_missing_unknown_token_matters_only_if_a_byte_of_text_is_missing(tmp_p
 @pytest.mark.parametrize(
     ("changes", "error", "path"),
     [
-        ({"type": "Foo"}, UnsupportedError, 'model.type: "Foo"'),
+        ({"type": "Foo"}, UnsupportedError, 'model.type: the model "Foo"'),
         ({"dropout": 1.5}, SourceError, "model.dropout is 1.5; expected a number from 0 to 1"),
         ({"dropout": True}, SourceError, "model.dropout is true; expected a number from 0 to 1"),
         ({"vocab": {**BYTES, "ab": 97}}, UnsupportedError, "model.vocab: the id 97 stands for two"),
-        ({"vocab": {**BYTES, "ab": 2**31}}, UnsupportedError, r'model.vocab\["ab"\]: 2147483648'),
+        (
+            {"vocab": {**BYTES, "ab": 2**31}},
+            UnsupportedError,
+            r'model.vocab\["ab"\]: the id 2147483648 is too large',
+        ),
         ({"vocab": {**BYTES, "ab": 1.0}}, SourceError, r'model.vocab\["ab"\] is 1.0'),
         ({"vocab": {**BYTES, "ab": True}}, SourceError, r'model.vocab\["ab"\] is true'),
         ({"vocab": {**BYTES, "ab": [97]}}, SourceError, r'model.vocab\["ab"\] is \[97\]'),
@@ -167,9 +171,11 @@ def test_with_dropout_only_decoding_is_exact(tmp_path: Path) -> None:
     fields = document(model={"dropout": 0.1})
     source, target = tmp_path / "tokenizer.json", tmp_path / "tokenizer.bin"
     source.write_text(json.dumps(fields), "utf-8")
-    with pytest.raises(UnsupportedError, match=r"model\.dropout: 0\.1 .*--decode-only"):
+    with pytest.raises(
+        UnsupportedError, match=r"model\.dropout: a dropout of 0\.1 .*--decode-only"
+    ):
         convert(source, target)
-    with pytest.raises(UnsupportedError, match=r"model\.dropout: 0\.1"):
+    with pytest.raises(UnsupportedError, match=r"model\.dropout: a dropout of 0\.1"):
         material(source)
     convert(source, target, decode_only=True)
     ids = [BYTES[character] for character in "ab"]

@@ -97,7 +97,7 @@ def test_the_command_compares_each_and_prints_one_table(folder: Path, tmp_path: 
     rows = {line[2:].partition(" |")[0]: line for line in lines if line.startswith("| ")}
     assert rows["one/tokenizer.json"].endswith("| 0 |")
     assert rows["two/ranks.tiktoken (cl100k_base)"].endswith("| 0 |")
-    refusal = "refused/anything.json: model.dropout: 0.5 is not supported"
+    refusal = "refused/anything.json: model.dropout: a dropout of 0.5 is not supported"
     assert refusal in rows["refused/anything.json"]
     assert "4 tokenizers: 2 without a difference, 2 refused." in "\n".join(lines)
     assert str(tmp_path) not in target.read_text("utf-8")

@@ -94,7 +94,7 @@ def test_a_refusal_exits_with_1_and_is_shown_in_full(run: Run, tmp_path: Path) -
     (tmp_path / "it.json").write_text(json.dumps(document("decoder", "version")), "utf-8")
     outcome = run("inspect", tmp_path / "it.json")
     assert (outcome.code, "2 refusals" in outcome.text) == (1, True)
-    assert 'decoder.type: "Backwards" is not supported; supported are' in outcome.text
+    assert 'decoder.type: the decoder "Backwards" is not supported; use null,' in outcome.text
     assert json.loads(run("inspect", tmp_path / "it.json", "--json").text)["exact"] is False
 
 

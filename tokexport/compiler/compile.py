@@ -91,7 +91,7 @@ def prepared(model: TokenizerModel, *, decode_only: bool = False) -> TokenizerMo
     if not decode_only and isinstance(model.model, BytePairModel) and model.model.dropout:
         raise UnsupportedError(
             "model.dropout",
-            f"{model.model.dropout} is not supported",
+            f"a dropout of {model.model.dropout} is not supported",
             "use null or 0.0, or --decode-only (decode_only=True): with dropout ids depend on"
             " chance, decoding does not",
         )
@@ -174,7 +174,7 @@ def _encoder(
                 raise UnsupportedError(
                     step.path,
                     "a split of single bytes before BPE over characters is not supported",
-                    "other splits are",
+                    "split whole characters, or use BPE over bytes",
                 )
     return byte_pair_tables(model.model, tokens)
 
@@ -233,13 +233,13 @@ def _check_stages(stages: Sequence[Stage], normalizer: Sequence[Op]) -> None:
         raise UnsupportedError(
             "pre_tokenizer",
             "a rewriting step after ByteLevel is not supported",
-            "it may come before ByteLevel",
+            "put the step before ByteLevel",
         )
 
 
 def _check_limits(tokens: Tokens) -> None:
     if not tokens:
-        raise UnsupportedError("the vocabulary", "it has no tokens", "a file holds at least one")
+        raise UnsupportedError("the vocabulary", "it has no tokens", "add at least one token")
     check_count("model.vocab", len(tokens), "ids", MAX_IDS)
     sizes = tokens.contents.sizes
     noun = f"bytes in one token (id {sizes.argmax()})"

@@ -106,7 +106,7 @@ def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
         return CharacterSequences(np.zeros(BLOCK, np.uint32), b"")
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or size > len(data) - 4 or size < 4:
-        raise _refused(path, f"{len(data)} bytes, with a trie of {size}")
+        raise _refused(path, f"has {len(data)} bytes, and a trie of {size}")
     count = size // 4
     charsmap = CharacterSequences(np.frombuffer(data, "<u4", count, 4), data[4 + 4 * count :])
     # Whether each byte of the text, and its end, continues a character.
@@ -119,10 +119,10 @@ def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
             if continues[indices].any():
                 raise IndexError
     except (UnicodeDecodeError, IndexError, ValueError):
-        raise _refused(path, "a trie or text that is damaged") from None
+        raise _refused(path, "has a broken trie or text") from None
     return charsmap
 
 
 def _refused(path: str, found: str) -> UnsupportedError:
-    problem = f"a precompiled charsmap of {found} is not supported"
-    return UnsupportedError(path, problem, "a whole one is")
+    problem = f"the precompiled charsmap is damaged: it {found}"
+    return UnsupportedError(path, problem, "get the whole file again")

@@ -93,8 +93,8 @@ def compile_replace(step: Replace) -> SplitProgram:
             raise PatternError(0, "a lookahead over more than one character in a replacement", hint)
     except PatternError as error:
         if step.literal:
-            problem = f"a text of {len(step.pattern)} characters to replace is not supported"
-            raise UnsupportedError(step.path, problem, "a shorter one is") from None
+            problem = f"a text of {len(step.pattern):,} characters to replace is too long"
+            raise UnsupportedError(step.path, problem, "replace a shorter text") from None
         raise refusal(step, error) from None
     return program if step.content else replace(program, may_be_empty=False)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tokexport._core import Keys, merges_of_array, merges_of_strings, strings_and_numbers
 from tokexport.errors import UnsupportedError
-from tokexport.limits import MAX_IDS
+from tokexport.limits import MAX_IDS, check_id
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.sources.json_node import LongValue, Node, show
 
@@ -72,8 +72,7 @@ def read_vocab(node: Node) -> dict[str, int]:
     for token, number in vocab.items():
         if type(number) is not int or not 0 <= number < MAX_IDS:
             entry = Node(node.file, f"{node.path}[{show(token)}]", number)
-            entry.u32()
-            entry.unsupported(f"ids are supported up to {MAX_IDS - 1}")
+            check_id(entry.path, entry.u32())
         other = owners.setdefault(number, token)
         if other is not token:
             problem = f"the id {number} stands for two tokens, {show(other)} and {show(token)}"

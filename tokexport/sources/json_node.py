@@ -88,9 +88,8 @@ class Node:
         """Raises the SourceError with the location and what is wrong there."""
         raise SourceError(f"{self.path or 'the document'} {what}", hint, name=self.file)
 
-    def unsupported(self, supported: str) -> NoReturn:
-        problem = f"{show(self.value)} is not supported"
-        raise UnsupportedError(self.path or self.file, problem, supported)
+    def unsupported(self, problem: str, hint: str) -> NoReturn:
+        raise UnsupportedError(self.path or self.file, problem, hint)
 
     def object(
         self, known: Collection[str] | None = None, *, repeats: bool = False
@@ -103,7 +102,8 @@ class Node:
         known = self.value if known is None else known
         for other in [self.member(name) for name in self.value if name not in known]:
             if self.ignored is None:
-                other.unsupported("the fields known here are " + ", ".join(sorted(known)))
+                hint = f"the fields known here are {', '.join(sorted(known))}"
+                other.unsupported("this field is unknown", hint)
             self.ignored.append(other.path)
         return self.value
 

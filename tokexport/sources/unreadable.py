@@ -41,7 +41,7 @@ _STARTS: Final = (
         "a file of weights (safetensors)",
         f"{DIRECTORY}; `inspect` and `encode` read a tokexport file that is embedded in it",
     ),
-    (_PICKLE, "a Python pickle", "one of a tiktoken.Encoding, as nanochat saves it, is"),
+    (_PICKLE, "a Python pickle", "give a pickle of a tiktoken.Encoding, as nanochat saves it"),
 )
 _TIKTOKEN: Final = b"tiktoken.core"
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"

@@ -97,8 +97,8 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
             row.append((bytes(written[:-1] if keeps else written), numbers[after], keeps))
         steps.append(tuple(row))
         if len(queue) > MAX_STATES:
-            found = f"a sequence of edits of the joined text with more than {MAX_STATES:,} states"
-            _refuse(edits, found, "shorter or fewer texts to replace are")
+            problem = f"the edits of the joined text need more than {MAX_STATES:,} states"
+            _refuse(edits, problem, "replace shorter or fewer texts")
     classes = np.zeros(256, np.uint8)
     read = [symbol for symbol in symbols[1:] if symbol != TOKEN]
     classes[read] = np.arange(1, len(read) + 1)  # UTF-8 has 243 bytes, so there is room
@@ -111,13 +111,13 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
     texts = (*table.ends, *(text for row in table.steps for text, _, _ in row))
     longest = max(map(len, texts))
     if longest > MAX_WRITTEN:
-        found = f"a replacement that writes {longest:,} bytes at once"
-        _refuse(edits, found, f"at most {MAX_WRITTEN:,} bytes are")
+        problem = f"a replacement writes {longest:,} bytes at once"
+        _refuse(edits, problem, f"write at most {MAX_WRITTEN:,} bytes")
     return table
 
 
-def _refuse(edits: Sequence[TextEdit], found: str, supported: str) -> None:
-    raise UnsupportedError(edits[-1].path, f"{found} is not supported", supported)
+def _refuse(edits: Sequence[TextEdit], problem: str, hint: str) -> None:
+    raise UnsupportedError(edits[-1].path, problem, hint)
 
 
 def _pass_on(

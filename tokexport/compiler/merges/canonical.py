@@ -141,9 +141,8 @@ def _found_ways(
         if has_too_many:
             raise UnsupportedError(
                 "model.merges",
-                f"more than 1000 sequences of symbols that may become the id {token} are not"
-                " supported",
-                "each token that is both a symbol and the result of merges multiplies them",
+                f"more than 1,000 sequences of symbols may become the id {token}",
+                "use fewer tokens that are both symbols and results of merges",
             )
         problem = f"merges that produce the id {token} from itself are not supported"
         hint = "a merge produces a longer token from two shorter ones"

@@ -62,8 +62,8 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
             numbered[point] = letters
     used, numbers = distinct_values(numbered)
     if used[0] != 0 or len(used) > 0xFFFF:
-        problem = f"a map of characters to {len(used)} texts is not supported"
-        raise UnsupportedError("normalizer", problem, "at most 65,535 are")
+        problem = f"a map of characters to {len(used):,} texts is too large"
+        raise UnsupportedError("normalizer", problem, "use a map to at most 65,535 texts")
     entries: list[tuple[int, int, int, int]] = []
     text = bytearray()
     for number in used.tolist():

@@ -99,4 +99,4 @@ def _unused_character(whole: PieceNormalizer) -> str:
         if not any(marker.encode() in text for text in texts):
             return marker
     problem = "a charsmap with rules for every noncharacter tried is not supported"
-    raise UnsupportedError(whole.path, problem, "leave one of them without a rule")
+    raise UnsupportedError(whole.path, problem, "leave a noncharacter without a rule")

@@ -43,8 +43,8 @@ def check_insertions(model: TokenizerModel) -> TokenizerModel:
         if step.dialect is Dialect.FANCY_REGEX:
             before = model.normalizer[:position]
             if program.match_end((), 0) is not None and not all(map(_keeps_some, before)):
-                hint = "after a step that may leave nothing, one that matches a character or more"
-                _refuse(step, f"{hint} is")
+                hint = "match at least one character, or remove the steps that may leave nothing"
+                _refuse(step, hint)
         elif (program.transitions[program.starts[program.n_classes]] & MATCH_ENDS).any():
             _check_later(step, position, (*model.normalizer[position + 1 :], *model.pre_tokenizer))
             known = known and position == 0
@@ -55,11 +55,9 @@ def _check_later(
     step: Replace, position: int, others: Sequence[NormalizerStep | PreTokenizerStep]
 ) -> None:
     if any(not isinstance(other, Replace | Prepend | Split) for other in others):
-        hint = "the reference stops at such a text where a later step iterates over its characters;"
-        _refuse(step, f"{hint} no such step may follow")
+        _refuse(step, "remove later steps that iterate over characters, where the reference stops")
     if position and any(isinstance(other, Prepend) and other.only_first for other in others):
-        hint = "after another step it is supported if no Metaspace depends on the start of the text"
-        _refuse(step, f'{hint} (prepend_scheme "first")')
+        _refuse(step, 'put the pattern first, or use no Metaspace with prepend_scheme "first"')
 
 
 def _refuse(step: Replace, hint: str) -> NoReturn:

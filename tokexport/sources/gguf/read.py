@@ -40,7 +40,7 @@ _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _CHARSMAP: Final = "precompiled_charsmap"
 _SUPPORTED: Final = (
     'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json'
-    " of this one instead"
+    " of any other"
 )
 _INCOMPLETE: Final = {
     "gemma4": (
@@ -128,7 +128,8 @@ def _original(source: GgufTokenizer) -> patterns.Original:
         return patterns.PIXTRAL_12B
     original = patterns.ORIGINALS.get(name)
     if original is None:
-        source.node("pre").unsupported(_unknown(name))
+        pre = source.node("pre")
+        pre.unsupported(f"the pattern {show(pre.value)} is not supported", _unknown(name))
     return original
 
 
@@ -194,10 +195,11 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
         )
     if source.values.get("pre") in patterns.UNCASED:
         return BertSettings()
-    return source.node("pre").unsupported(
-        f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are"
-        f" {', '.join(patterns.UNCASED)}; convert the tokenizer.json of the model instead, or say"
-        " with --pattern (pattern=) that it is one of these"
+    pre = source.node("pre")
+    return pre.unsupported(
+        f"neither {lowercase} nor the name {show(pre.value)} says whether to lower-case a text",
+        "convert the tokenizer.json of the model instead, or name one that lower-cases with"
+        f" --pattern (pattern=): {', '.join(patterns.UNCASED)}",
     )
 
 
@@ -230,7 +232,8 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
     """The equivalent SentencePiece model, for the models "llama" and "t5"."""
     algorithms = {"llama": proto.Algorithm.BPE, "t5": proto.Algorithm.UNIGRAM}
     if source.model not in algorithms:
-        source.node("model").unsupported(_INCOMPLETE.get(source.model, _SUPPORTED))
+        problem = f"the model {show(source.model)} is not supported"
+        source.node("model").unsupported(problem, _INCOMPLETE.get(source.model, _SUPPORTED))
     charsmap = source.array(_CHARSMAP, int, None) if _CHARSMAP in source.values else []
     unigram = source.model == "t5"
     unknown = _unknown_id(source)

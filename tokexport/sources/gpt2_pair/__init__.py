@@ -35,8 +35,8 @@ _PREFIXED: Final = ("-vocab.json", "-merges.txt")
 _VERSION: Final = "#version"
 _FAIRSEQ: Final = "dict.txt"
 _INSTEAD: Final = (
-    "GPT-2's kind over bytes and CLIP's are; give the tokenizer.json of this tokenizer, or the"
-    " SentencePiece model"
+    "give the tokenizer.json of this tokenizer, or the SentencePiece model; of pairs of files only"
+    " GPT-2's kind over bytes and CLIP's are read"
 )
 
 
@@ -81,7 +81,7 @@ def _read(source: Input, pair: Pair) -> TokenizerModel:
         return _read_pair(pair, source.files, source.given.special_tokens)
     if source.given.special_tokens is not None:
         problem = "special tokens for a pair of CLIP are not supported"
-        raise UnsupportedError(source.name, problem, "it names its own")
+        raise UnsupportedError(source.name, problem, "leave out special_tokens: CLIP names its own")
     return read_clip(source, (read_vocab(pair.vocab), [*pair.merges.values()]))
 
 

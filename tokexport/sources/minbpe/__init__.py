@@ -68,12 +68,15 @@ def _document(
     number_of = dict(sorted(special.items(), key=lambda item: item[1]))
     for content, number in number_of.items():
         place = Node(file, f"special_tokens[{show(content)}]", number)
-        if not len(merges) + 256 <= number < MAX_IDS or vocab.get(content, number) != number:
-            place.unsupported(f"it needs an id from {len(vocab)} on")
+        if not len(vocab) <= number < MAX_IDS:
+            problem = f"the id {number} is {'taken' if number < len(vocab) else 'too large'}"
+            place.unsupported(problem, f"use ids from {len(vocab)} to {MAX_IDS - 1}")
+        if content in vocab:
+            place.unsupported(f"{show(content)} is also an ordinary token", "use another text")
         longer = [other for other in special if other != content and other.startswith(content)]
         if longer:
-            found = show(longer[0])
-            place.unsupported(f"{found} begins with it: minbpe finds the one listed first")
+            problem = f"{show(longer[0])} begins with {show(content)}"
+            place.unsupported(problem, "remove one of the two: minbpe finds the one listed first")
     return document.tokenizer_document(
         added_tokens=document.special_tokens(special),
         pre_tokenizer=document.sequence(

@@ -44,7 +44,8 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
         # An empty token never occurs in a text: all padding ids of a vocabulary may have it.
         if (token and token in known) or id in tokens:
             what = "id" if id in tokens else "token"
-            line_of(file, number, line).unsupported(f"its {what} is not unique: give it its own")
+            hint = "give each line an id and a token of its own"
+            line_of(file, number, line).unsupported(f"an earlier line has the same {what}", hint)
         check_id(f"line {number}", id)
         tokens[id] = token
         known.add(token)

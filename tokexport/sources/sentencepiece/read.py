@@ -75,7 +75,7 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
     """The TokenizerModel of a SentencePiece model; the provenance gets the digests of ``files``."""
     if source.denormalizer.charsmap:
-        hint = "only models of Marian's fork of SentencePiece are known to have one"
+        hint = "only models of Marian's fork of SentencePiece are known to have a denormalizer"
         raise UnsupportedError(source.file, "a model with a denormalizer is not supported", hint)
     source = _with_ordinary_nul(source)
     pieces = _Pieces(source)
@@ -139,16 +139,16 @@ class _Pieces:
         for number, piece in enumerate(source.pieces):
             is_never_used = source.byte_fallback and piece.text == _NUL
             if piece.type is PieceType.UNUSED:
-                hint = "only a GGUF of Unigram can have pieces of type UNUSED; "
-                hint += "convert the tokenizer.json if there is one"
-                _place(source, number).unsupported(hint)
+                problem = f"the UNUSED piece {show(piece.text)} is not supported"
+                hint = "only a GGUF of Unigram can have UNUSED pieces; convert the tokenizer.json"
+                _place(source, number).unsupported(problem, hint)
             if not piece.text or (_NUL in piece.text and not is_never_used):
                 _place(source, number).fail("a non-empty text without NUL")
             other = seen.setdefault(piece.text, number)
             if other != number:
                 # The library accepts a control piece and an ordinary piece with the same text.
-                hint = f"piece {other} has the same text: give each piece its own"
-                _place(source, number).unsupported(hint)
+                problem = f"piece {other} is {show(piece.text)} too"
+                _place(source, number).unsupported(problem, "give each piece a text of its own")
             if not math.isfinite(piece.score):
                 _place(source, number).fail(f"a piece whose score is a number, not {piece.score}")
             is_byte = piece.text in _BYTE_PIECES and source.byte_fallback
@@ -203,7 +203,8 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
     if source.algorithm is Algorithm.WORD:
         if source.byte_fallback:
             problem = "byte_fallback in a word model is not supported"
-            raise UnsupportedError(source.file, problem, "BPE, Unigram and char models have it")
+            hint = "use byte_fallback in BPE, Unigram or char models"
+            raise UnsupportedError(source.file, problem, hint)
         in_use = sorted(pieces.of[PieceType.NORMAL] + pieces.of[PieceType.USER_DEFINED])
         vocab = {piece.text.encode(): number for number, piece in in_use}
         return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
@@ -249,8 +250,9 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
             made.append((number, piece))
         elif frozen.isdisjoint(piece.text) and is_made(piece.text):
             missing = next(each for each in piece.text if each not in texts)
-            hint = f"leave it out, or add its character {show(missing)}, which is not a piece"
-            _place(source, number).unsupported(hint)
+            problem = f"the character {show(missing)} of {show(piece.text)} is not a piece"
+            hint = "add the character as a piece, or leave out the piece that has it"
+            _place(source, number).unsupported(problem, hint)
     return made
 
 

@@ -131,15 +131,17 @@ def _special_contents(
     for name, number in special_tokens.items():
         place = Node(source, f"special_tokens[{show(name)}]", number)
         if not name:
-            place.unsupported("remove it: it has no text, and tiktoken would find it without end")
+            place.unsupported("tiktoken finds an empty text without end", "remove the token")
         if not 0 <= number < MAX_IDS:
-            place.unsupported(f"use ids from 0 to {MAX_IDS - 1}")
+            problem = f"the id {number} is {'negative' if number < 0 else 'too large'}"
+            place.unsupported(problem, f"use ids from 0 to {MAX_IDS - 1}")
         if number in taken:
-            place.unsupported("give the special token an id of its own: this is also a rank")
+            place.unsupported(f"the id {number} is also a rank", "give the token its own id")
         if number in contents and number not in spelling:
             place.unsupported(
-                f"give it an id of its own: {show(contents[number])} has this one too, and tiktoken"
-                " decodes it to either of them, by the order of its hash table"
+                f"the id {number} is also that of {show(contents[number])}",
+                "give each special token an id of its own: tiktoken decodes a shared one to either"
+                " token, by the order of its hash table",
             )
         contents[number] = spelling.get(number, name)
     return contents
@@ -151,6 +153,6 @@ def _refuse_prefixes(source: str, special_tokens: Mapping[str, int]) -> None:
         if longer.startswith(shorter):
             place = Node(source, f"special_tokens[{show(shorter)}]", special_tokens[shorter])
             place.unsupported(
-                f"remove it or {show(longer)}, which starts with it: tiktoken finds either of them,"
-                " by the order of its hash table"
+                f"{show(longer)} starts with the special token {show(shorter)}",
+                "remove one of the two: tiktoken finds either, by the order of its hash table",
             )

@@ -57,14 +57,15 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
             next_id += 1
             if number in taken:
                 node.field("content").unsupported(
-                    f"the reference gives it the id {number} of another token: add it to"
-                    " model.vocab with an id of its own, or close the holes in the vocabulary's ids"
+                    f"the reference gives {show(content)} the id {number} of another token",
+                    "add the token to model.vocab with an id of its own, or close the holes in the"
+                    " vocabulary's ids",
                 )
         if token.normalized and (normal := normalize(content, normalizer)) != content:
             if not normal:
                 node.field("content").unsupported(
-                    "set normalized to false: the normalizer leaves nothing of it, so the reference"
-                    " stops at most texts"
+                    f"the normalizer leaves nothing of {show(content)}",
+                    "set normalized to false: otherwise the reference stops at most texts",
                 )
             normal_forms[number] = normal
         if token.id != number:
@@ -110,8 +111,8 @@ def _refuse_equal_normal_forms(
         other = found.setdefault(normal_forms.get(token.id, token.content), node)
         if other is not node:
             node.field("content").unsupported(
-                f"remove it or {other.path}: they normalize to the same text, and the reference"
-                " finds either of them by chance"
+                f"{show(token.content)} normalizes to the same text as {other.path}",
+                "remove one of the two: the reference finds either of them, by chance",
             )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.model import ReplaceLiteral, StripChars, TextEdit
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.parts import (
     character,
     check_byte_level,
@@ -19,11 +19,11 @@ from tokexport.sources.tokenizer_json.parts import (
 )
 
 _SUPPORTED: Final = (
-    "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder,"
-    " CTC, a Sequence of these, and null"
+    "use null, ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder, CTC"
+    " or a Sequence of these"
 )
 _PATTERNS: Final = (
-    r'patterns without a special character are, and so are "(?<!\\n)^ " and "\\A ", which drop one'
+    r'use a pattern without special characters, or "(?<!\\n)^ " or "\\A ", which drop one'
     " character at the start; no published tokenizer has any other"
 )
 _SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
@@ -90,7 +90,7 @@ def _step(node: Node) -> Step:
             stripped = character(node.field("content"))
             start, stop = node.field("start").u32(), node.field("stop")
             if stop.u32():
-                stop.unsupported("0 is, as in published tokenizers")
+                stop.unsupported("a Strip of the end is not supported", "use 0 as stop")
             return Step(node.path, "Strip", StripChars(stripped, start, node.path))
         case "Metaspace":
             return _metaspace(node)
@@ -106,7 +106,7 @@ def _step(node: Node) -> Step:
         case "CTC":
             return _ctc(node)
         case _:
-            return kind.unsupported(_SUPPORTED)
+            return kind.unsupported(f"the decoder {show(kind.value)} is not supported", _SUPPORTED)
 
 
 def _replace(node: Node) -> Step:
@@ -118,9 +118,9 @@ def _replace(node: Node) -> Step:
     if leading:
         return Step(node.path, "Replace", StripChars(leading[1], 1, node.path))
     if not literal and not _SYNTAX.isdisjoint(text):
-        field.unsupported(_PATTERNS)
+        field.unsupported(f"the pattern {show(text)} is not supported", _PATTERNS)
     if not text:
-        field.unsupported("a text of at least one character is")
+        field.unsupported('the pattern "" is not supported', "use at least one character")
     edit = ReplaceLiteral(text, content, path=node.path)
     return Step(node.path, "Replace", edit, edit)
 

@@ -111,10 +111,10 @@ class _Chain:
 
     def _map(self, step: Step) -> None:
         if step.on_strings is None:
-            _refuse(step.path, f"{step.name} of each token", "one after a Fuse is")
+            _refuse(step.path, f"{step.name} of each token", f"put the {step.name} after a Fuse")
         if step.sees_first or step.sees_last:
             if self._sees or self._decoding.repeats_once:
-                _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "either alone is")
+                _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "use one of the two")
             self._sees = step.name
         self._change(functools.partial(_mapped, step), step.sees_first, step.sees_last)
 
@@ -135,23 +135,24 @@ class _Chain:
 
     def _fall_back(self, step: Step) -> None:
         if self._fallback or self._decoding.repeats_once:
-            _refuse(step.path, "ByteFallback after ByteFallback or CTC", "either alone is")
+            found = "a second ByteFallback" if self._fallback else "ByteFallback after CTC"
+            _refuse(step.path, found, "leave out one of the two")
         if self._is_joined:  # the joined text may have become the name of a byte
             self._add(ParseByteToken(step.path))
             return
         self._fallback, *others = map(_bytes_of, self._forms)
         if any(other != self._fallback for other in others):
             found = "ByteFallback where an id is a byte only in some positions"
-            _refuse(step.path, found, "put it first")
+            _refuse(step.path, found, "put ByteFallback first")
         if self._fallback:
             self._decoding = replace(self._decoding, byte_fallback=True)
 
     def _repeat_once(self, step: Step) -> None:
         """The reference compares strings; comparing ids is equivalent if all strings differ."""
         if self._is_joined or self._fallback or self._sees or self._decoding.repeats_once:
-            _refuse(step.path, "CTC after other decoders", "put it first")
+            _refuse(step.path, "CTC after other decoders", "put CTC first")
         if len({*self._forms[0]}) < len(self._numbers):
-            _refuse(step.path, "CTC where two ids have one string", "make them differ")
+            _refuse(step.path, "CTC where two ids have one string", "make the strings differ")
         self._map(step)
         self._decoding = replace(self._decoding, repeats_once=True)
 
@@ -159,7 +160,7 @@ class _Chain:
         is_bytes = step.name == "ByteLevel"
         if is_bytes and (self._is_joined or self._fallback):
             other = "ByteFallback" if self._fallback else "a decoder that joins the text"
-            _refuse(step.path, f"ByteLevel after {other}", "put it first, or leave it out")
+            _refuse(step.path, f"ByteLevel after {other}", "put ByteLevel first, or leave it out")
         self._is_joined = True
         self._is_bytes |= is_bytes
 
@@ -169,16 +170,17 @@ class _Chain:
         """
         edit = step.on_strings
         if not _is_of_one_character(edit):
-            supported = "a Replace of one character or a Metaspace is; put this one elsewhere"
-            _refuse(step.path, f"{step.name} between ByteFallback and Fuse", supported)
+            hint = "between ByteFallback and Fuse use only Metaspace, or Replace of one character"
+            _refuse(step.path, f"{step.name} between ByteFallback and Fuse", hint)
         if step.sees_first and (self._sees or self._decoding.edits):
-            _refuse(step.path, f"{step.name} after other decoders and ByteFallback", "alone it is")
+            found = f"{step.name} after other decoders and ByteFallback"
+            _refuse(step.path, found, "leave out the other decoders")
         self._replace_character(edit)
 
     def _edit(self, step: Step) -> None:
         if step.on_text is None:
-            supported = "a Replace, a Metaspace, a ByteFallback and a Strip of the start are"
-            _refuse(step.path, f"{step.name} after a decoder that joins the text", supported)
+            hint = "after joining use only Replace, Metaspace, ByteFallback or Strip of the start"
+            _refuse(step.path, f"{step.name} after a decoder that joins the text", hint)
         if _is_of_one_character(step.on_text) and not self._is_bytes:
             self._replace_character(step.on_text)
         else:
@@ -264,5 +266,5 @@ def _replaced(texts: ByteStrings, edit: ReplaceLiteral, first: bool) -> ByteStri
     return texts.changed(lambda joined: joined.replace(edit.pattern.encode(), content.encode()))
 
 
-def _refuse(path: str, found: str, supported: str) -> NoReturn:
-    raise UnsupportedError(path, f"{found} is not supported", supported)
+def _refuse(path: str, found: str, hint: str) -> NoReturn:
+    raise UnsupportedError(path, f"{found} is not supported", hint)

@@ -20,7 +20,7 @@ from tokexport.model import (
 )
 from tokexport.model.byte_alphabet import BYTES_OF_TEXT
 from tokexport.sources.byte_pair import Names, read_merges, read_names
-from tokexport.sources.json_node import LongValue, Node
+from tokexport.sources.json_node import LongValue, Node, show
 from tokexport.sources.serde_number import serde_number
 from tokexport.sources.tokenizer_json.decoder_chain import Spelling
 
@@ -53,7 +53,8 @@ def read_model(root: Node) -> HuggingFaceModel:
     node = root.field("model")
     kind = _type(node)
     if kind not in _FIELDS:
-        node.field("type").unsupported("use BPE, Unigram, WordPiece or WordLevel")
+        problem = f"the model {show(kind)} is not supported"
+        node.field("type").unsupported(problem, "use BPE, Unigram, WordPiece or WordLevel")
     node.object(_FIELDS[kind].split())
     if kind == "Unigram":
         return _read_unigram(node)
@@ -99,8 +100,9 @@ def _characters(node: Node, vocab: Names) -> CharacterSymbols:
         return CharacterSymbols(prefix, suffix)
     if prefix or suffix:
         node.field("byte_fallback").unsupported(
+            "byte_fallback with an affix is not supported",
             "use false with an affix, which the reference would spell in bytes too, with offsets"
-            " after the end of the text"
+            " after the end of the text",
         )
     return CharacterSymbols(byte_ids=byte_ids)
 

@@ -13,7 +13,7 @@ from tokexport.model import (
     SpellBytes,
     Strip,
 )
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.parts import flat, read_pattern
 
 Steps: TypeAlias = tuple[NormalizerStep, ...]
@@ -45,8 +45,8 @@ def _steps(node: Node) -> list[NormalizerStep]:
         node.object({"type"})
         return [_PLAIN[kind]]
     if kind not in _SETTINGS:
-        known = ", ".join((*_PLAIN, *_SETTINGS))
-        node.field("type").unsupported(f"use null, {known} or a Sequence of these")
+        hint = f"use null, {', '.join((*_PLAIN, *_SETTINGS))} or a Sequence of these"
+        node.field("type").unsupported(f"the normalizer {show(kind)} is not supported", hint)
     node.object({"type", *_SETTINGS[kind].split()})
     match kind:
         case "Strip":
@@ -60,8 +60,9 @@ def _steps(node: Node) -> list[NormalizerStep]:
             prepend = node.field("prepend")
             if not prepend.string():
                 prepend.unsupported(
+                    '"" is not supported as a prefix',
                     "use a text of at least one character: after an empty one the reference stops"
-                    " at the next step, or repeats characters"
+                    " at the next step, or repeats characters",
                 )
             return [Prepend(prepend.value)]
         case "Precompiled":

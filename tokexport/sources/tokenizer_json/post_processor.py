@@ -15,7 +15,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import AddedToken, Template, TemplateItem, Token, Trimming, UnigramModel
 from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.sources.byte_pair import Names
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel
 from tokexport.sources.tokenizer_json.parts import check_byte_level, flat
 
@@ -29,7 +29,7 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     # Some converters leave ByteLevel's fields there, which the reference ignores.
     "TemplateProcessing": (*_TEMPLATES, *_TRIMS, "use_regex"),
 }
-_SUPPORTED: Final = (
+_HINT: Final = (
     "use null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing or a Sequence of"
     " these"
 )
@@ -71,10 +71,10 @@ def _processors(node: Node | None) -> list[Node]:
         return []
     kind = node.field("type").string()
     if kind not in _FIELDS:
-        node.field("type").unsupported(_SUPPORTED)
+        node.field("type").unsupported(f"the post-processor {show(kind)} is not supported", _HINT)
     others = {field for fields in _FIELDS.values() for field in fields} - {*_FIELDS[kind]}
     for name in sorted(others & node.object({"type", *_FIELDS[kind]}).keys()):
-        node.field(name).unsupported(f"a {kind} without this field is")
+        node.field(name).unsupported(f"a {kind} has no field {name}", "remove the field")
     if kind == "Sequence":
         return [part for inner in node.field("processors").items() for part in _processors(inner)]
     if kind == "ByteLevel":

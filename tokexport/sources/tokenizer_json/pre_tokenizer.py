@@ -18,7 +18,7 @@ from tokexport.model import (
     SpellBytes,
     Split,
 )
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.patterns import GPT2
 from tokexport.sources.tokenizer_json.parts import (
     character,
@@ -85,7 +85,8 @@ def _splits(node: Node) -> list[Split]:
     kind = node.field("type").string()
     if kind not in _SETTINGS:
         known = ", ".join(("ByteLevel", "Metaspace", *_SETTINGS))
-        node.field("type").unsupported(f"use {known} or a Sequence of these")
+        problem = f"the pre-tokenizer {show(kind)} is not supported"
+        node.field("type").unsupported(problem, f"use {known} or a Sequence of these")
     node.object({"type", *_SETTINGS[kind]})
     match kind:
         case "Split":

@@ -83,7 +83,7 @@ def read_tokenizer_json(
             root.broken(f"has the field {show(name)}, which the reference refuses", "remove it")
         version = root.get("version")
         if version is not None and version.string() != _VERSION:
-            version.unsupported('the versions "1.0" and "2.0" of tokenizer.json are supported')
+            version.unsupported(f"version {show(version.value)} is unknown", 'use "1.0" or "2.0"')
         root = replace(root, ignored=[])
         normalizers = (read_normalizer(root.get("normalizer")),) * 2
     normalizer, normalizer_of_added = normalizers
@@ -185,7 +185,7 @@ def word_end(tokenizer: Any) -> str | None:
     name = getattr(decode, "__qualname__", type(decode).__name__)
     if not name.endswith(_CLIP_DECODE):
         problem = f"a decode() that Python code replaced by {name} is not supported"
-        raise UnsupportedError("decoder", problem, "only that of CLIP's class is")
+        raise UnsupportedError("decoder", problem, "only CLIP's class may replace decode()")
     found: str = getclosurevars(decode).nonlocals["end_of_word_suffix"]
     return found
 
@@ -202,8 +202,8 @@ def read_object(
     try:
         data = tokenizer.to_str().encode("utf-8")
     except Exception as error:  # the library raises bare Exception
-        problem = f"a tokenizer that cannot be saved is not supported ({error})"
-        raise UnsupportedError(name, problem, "one that can is") from error
+        hint = "use parts of the library instead of parts in Python"
+        raise UnsupportedError(name, f"it cannot be saved ({error})", hint) from error
     if getattr(tokenizer.model, "alpha", None) is not None:
         problem = "sampling is not supported: ids depend on chance"
         raise UnsupportedError(f"{name}.model.alpha", problem, "use None")
@@ -216,9 +216,10 @@ def read_object(
     added = {id: token.content for id, token in tokenizer.get_added_tokens_decoder().items()}
     if read != added:
         number = min({*read.items()} ^ {*added.items()})[0]
-        Node(name, f"{name}.added_tokens[{number}]", added.get(number)).unsupported(
-            f"what it saves has {read.get(number)!r} there: save it with tokenizer.save(), load it"
-            " again, and give that"
+        raise UnsupportedError(
+            f"{name}.added_tokens[{number}]",
+            f"it is {added.get(number)!r}, but {read.get(number)!r} in the file that is saved",
+            "save the tokenizer with tokenizer.save(), load it again, and give that",
         )
     if end is None:
         return model

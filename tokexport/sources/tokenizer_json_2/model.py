@@ -45,7 +45,8 @@ def is_byte_level(model: Node) -> bool:
     for name in _AFFIXES:
         affix = model.optional(name)
         if affix is not None and affix.string():
-            affix.unsupported("use null where byte_level is true")
+            problem = "an affix of tokens over bytes is not supported"
+            affix.unsupported(problem, "use null where byte_level is true")
     _check_bytes(model, {CHARACTERS[byte]: byte for byte in sorted(BYTES_OF_TEXT)})
     _check_single_characters(model, vocab)
     return True
@@ -65,8 +66,8 @@ def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
             continue
         if _merged(token, ranks) != [token]:
             Node(model.file, "model.vocab", token).unsupported(
-                "remove this character from the vocabulary: no merges make it, and the reference"
-                " finds it only where it is a word of its own"
+                f"no merges make the character {show(token)}",
+                "remove the token: the reference finds it only where it is a word of its own",
             )
 
 
@@ -94,8 +95,9 @@ def _check_characters(model: Node, vocab: Mapping[str, Any]) -> None:
     suffix = model.optional("end_of_word_suffix")
     if suffix is not None and suffix.string() and any(len(token) == 1 for token in vocab):
         suffix.unsupported(
+            "a suffix beside tokens of one character is not supported",
             "use null where the vocabulary has a token of one character, which the reference takes"
-            " for a word without its suffix"
+            " for a word without its suffix",
         )
     unknown = model.optional("unk_token")
     if unknown is not None and unknown.string() not in vocab:

@@ -6,7 +6,7 @@ Metaspace is a normalizer there, and the regular expressions of Replace are thos
 import re
 
 from tokexport.model import Dialect, NormalForm, NormalizerStep, Prepend, Replace, Strip
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer
 from tokexport.sources.tokenizer_json.parts import character, flat, read_pattern
 
@@ -50,7 +50,8 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
         spaces = Replace(" ", mark, path=node.path)
         return [spaces] if scheme.value == "never" else [spaces, prepend]
     if scheme.value != "always":
-        scheme.unsupported('with drop_whitespace only "always" is, as in published tokenizers')
+        problem = f"the scheme {show(scheme.value)} with drop_whitespace is not supported"
+        scheme.unsupported(problem, 'use "always", as published tokenizers do')
     # The mark is put before every word that does not begin with it.
     between = Replace(rf"\s+{re.escape(mark)}?", mark, literal=False, path=node.path)
     return [Strip(), between, prepend]

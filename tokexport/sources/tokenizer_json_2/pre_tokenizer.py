@@ -7,7 +7,7 @@ dedicated code, which does not always do what the expression says.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.patterns import DEEPSEEK, GPT2, KIMI, LLAMA3, O200K, QWEN, TEKKEN
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.parts import flat
@@ -108,13 +108,16 @@ def _check_patterns(parts: Sequence[Node]) -> None:
             continue
         if expression not in _PATTERNS:
             part.field("pattern").unsupported(
+                f"the pattern {show(expression)} is not supported",
                 "use a pattern of GPT-2, cl100k, Qwen, o200k, tekken, Kimi or (all three) DeepSeek:"
-                " the reference has no engine for regular expressions, and stops at any other"
+                " the reference has no engine for regular expressions, and stops at any other",
             )
-        if _behavior(part) not in (("Isolated", False), ("Removed", True)):
+        behavior, invert = _behavior(part)
+        if (behavior, invert) not in (("Isolated", False), ("Removed", True)):
             part.field("pattern").unsupported(
+                f"the behavior {show(behavior)} with invert {show(invert)} is not supported",
                 'use the behavior "Isolated", or "Removed" with invert: the reference stops at any'
-                " other"
+                " other",
             )
 
 

@@ -135,12 +135,14 @@ def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
     for token, spelling in tokens:
         if token.field("single_word").boolean() and not spelling[:1].isascii():
             token.field("single_word").unsupported(
-                "use false for a token that does not begin with an ASCII character: where one is in"
-                " a word, tokenizers 1.0.0rc3 stops at the next token with single_word"
+                f"{show(spelling)} does not begin with an ASCII character",
+                "use false for a token that begins with another character: where one is in a word,"
+                " tokenizers 1.0.0rc3 stops at the next token with single_word",
             )
         other = found.setdefault(spelling, token)
         if spelling and other is not token:
-            token.unsupported(f"use tokens that normalize to other texts than {other.path}")
+            problem = f"it normalizes to the same text as {other.path}"
+            token.unsupported(problem, "use tokens that normalize to different texts")
 
 
 def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
@@ -161,8 +163,8 @@ def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
             text = prefix[:step] + content
             if not any(map(text.startswith, contents)):
                 token.unsupported(
+                    "tokenizers 1.0.0rc3 does not find this token in"
+                    f" {show(text.decode(errors='replace'))}",
                     "use tokens that do not all begin with"
-                    f" {show(prefix.decode(errors='replace'))}, which overlaps itself; in"
-                    f" {show(text.decode(errors='replace'))} tokenizers 1.0.0rc3 does not find this"
-                    " one"
+                    f" {show(prefix.decode(errors='replace'))}, which overlaps itself",
                 )

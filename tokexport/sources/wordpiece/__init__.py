@@ -51,7 +51,7 @@ def bert_settings(config: Node) -> BertSettings:
     for name, plain in _SETTINGS.items():
         setting = config.optional(name)
         if setting is not None and setting.value != plain:
-            setting.unsupported("null is; other values cut words differently from BERT")
+            setting.unsupported(f"{show(setting.value)} cuts words unlike BERT", "use null")
     found = map(config.optional, ("do_lower_case", "strip_accents", "tokenize_chinese_chars"))
     lower, accents, chinese = (None if flag is None else flag.boolean() for flag in found)
     return BertSettings(lower is not False, accents, chinese is not False)
