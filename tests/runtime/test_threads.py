@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 import random_tokenizers
+from reader_samples import document, read_document
 from references import random_tokenizer
 from repository import SLOW, SMALL
 from runtime_samples import NAMES, cases, encoding, tokenizer
 
-from tokexport.runtime.tokenizer import Tokenizer
+from tokexport.conversion import file_bytes
+from tokexport.runtime.tokenizer import Tokenizer, load
 
 SEEDS = 600 if SLOW else 100
 SEEDS_PER_TEST = 20
@@ -80,6 +82,17 @@ def test_cuts_may_be_near_or_far(name: str, character: str, distance: int) -> No
     texts = [text, "a", text[1:], ""]
     batch = subject.encode_batch(texts, add_special_tokens=True, num_threads=3)
     assert batch == [*map(encode, texts)]
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_text_that_a_template_repeats_or_omits_is_whole(count: int, tmp_path: Path) -> None:
+    template = [{"Sequence": {"id": "A", "type_id": 0}}] * count
+    processor = {"type": "TemplateProcessing", "single": template, "pair": template}
+    fields = document(post_processor=processor | {"special_tokens": {}})
+    subject = load(file_bytes(read_document(fields, tmp_path)))
+    text = "word, " * 20_000
+    assert len(subject.encode("ab", add_special_tokens=True)) == 2 * count
+    check(subject, text)
 
 
 @pytest.mark.parametrize("offset", [0, 100_000, 199_999])
