@@ -108,6 +108,11 @@ def test_a_gguf_of_pieces_has_the_special_tokens_of_llamacpp(tmp_path: Path) -> 
     ids = CONTROL_IDS["the</s> ferry"]
     assert tokenizer.decode(ids) == reference.decode_batch([ids], False)[0] == "the</s>  ferry"
     assert tokenizer.decode(ids, skip_special_tokens=True) == "the  ferry"
+    # The bytes of a character beside a control piece: joined only if that is skipped.
+    halves = [tokenizer.encode("\u0141")[-2], 2, tokenizer.encode("\u0141")[-1]]
+    for skip, text in ((False, "\ufffd</s>\ufffd"), (True, "\u0141")):
+        assert tokenizer.decode(halves, skip_special_tokens=skip) == text
+        assert reference.decode_batch([halves], skip) == [text]
 
 
 def test_a_gguf_of_pieces_with_a_space_before_texts_has_the_tokens_of_llamacpp(

@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -61,14 +61,15 @@ class PiecesReference(SentencePieceReference):
         return offsets
 
     def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
-        control = dict.fromkeys(self._control, "") if skip_special_tokens else self._control
-        return [self._decode(ids, control) for ids in batch]
+        if skip_special_tokens:
+            return super().decode_batch(batch, True)
+        return [self._decode(ids) for ids in batch]
 
-    def _decode(self, ids: Sequence[int], control: Mapping[int, str]) -> str:
+    def _decode(self, ids: Sequence[int]) -> str:
         text = ""
-        for is_control, group in groupby(ids, control.__contains__):
+        for is_control, group in groupby(ids, self._control.__contains__):
             if is_control:
-                text += "".join(control[id] for id in group)
+                text += "".join(self._control[id] for id in group)
             else:
                 # A space at the start of a text is dropped, so the others begin with a letter.
                 before = [self._letter] if text else []
