@@ -146,6 +146,16 @@ def test_spaces_and_a_piece_of_as_many_marks_may_both_be_tokens(tmp_path: Path) 
         assert tokenizer.decode(ids) == reference.decode_batch([ids], False)[0]
 
 
+def test_a_gguf_of_pieces_need_not_have_a_letter(tmp_path: Path) -> None:
+    tokens = ["<unk>", "<s>", "</s>", "\u2581", "\u4e2d"]
+    values = {"scores": [0.0, 0.0, 0.0, -1.0, -2.0], "token_type": [2, 3, 3, 1, 1]}
+    path = gguf_of(tmp_path / "it.gguf", "llama", tokens, values, "llama")
+    ids = [3, 4, 2, 3, 4]
+    assert reference_for(path).encode("\u4e2d</s>\u4e2d", True) == ids
+    assert converted(path).encode("\u4e2d</s>\u4e2d", allowed_special="all") == ids
+    assert reference_for(path).decode_batch([ids[:3]], False) == ["\u4e2d</s>"]
+
+
 def test_a_gguf_that_is_named_phi_3_drops_white_space_as_llamacpp(tmp_path: Path) -> None:
     model = GOLDEN.piece_model()
     more = [

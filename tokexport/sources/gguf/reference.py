@@ -35,7 +35,7 @@ class PiecesReference(SentencePieceReference):
         self._tokens = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
         is_control = library._processor.is_control
         self._control = {token.id: token.content for token in added if is_control(token.id)}
-        self._letter = next(id for id in self.ids() if library.token_bytes(id) in _LETTERS)
+        self._letter = [id for id in self.ids() if library.token_bytes(id) in _LETTERS][:1]
 
     def modes(self) -> tuple[Mode, ...]:
         return (Mode.TEXT, Mode.IDS) if self._added else (Mode.TEXT,)
@@ -72,7 +72,7 @@ class PiecesReference(SentencePieceReference):
                 text += "".join(self._control[id] for id in group)
             else:
                 # A space at the start of a text is dropped, so the others begin with a letter.
-                before = [self._letter] if text else []
+                before = self._letter if text else []
                 text += self._processor.decode([*before, *group])[len(before) :]
         return text
 
