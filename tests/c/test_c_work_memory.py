@@ -74,6 +74,18 @@ def test_the_macro_is_sufficient_for_a_pattern_with_many_states_and_unbounded_lo
     assert WORK in needs
 
 
+def test_the_bound_holds_what_was_read_in_vain_while_a_long_word_is_merged(
+    library: Library,
+) -> None:
+    pattern = r"x(?:[a-z]{250})+!|x|[a-wyz]+"
+    assert library.open(file_bytes(read(byte_encoding(pattern)))) == OK
+    # After 8 vain reads all states are memoized; 31 x and the word are a batch.
+    text = b"x" * (8 + 31) + b"a" * 25_000
+    limit = bound(library, text, spans=False)
+    assert encode(library, text, limit, spans=False)[0] == OK
+    assert encode(library, text, 40 * len(text), spans=False)[0] == WORK
+
+
 @pytest.mark.parametrize("name", runtime_samples.NAMES)
 def test_the_bound_and_the_first_retry_have_enough_memory(library: Library, name: str) -> None:
     assert library.open(runtime_samples.content(name)) == OK
