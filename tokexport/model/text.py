@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from tokexport.unicode import CharacterTest as CharacterTest
+from tokexport.unicode import Dialect as Dialect
+
 
 class Behavior(Enum):
     """What a split does with its matches: ``SplitDelimiterBehavior`` of ``tokenizers``."""
@@ -14,21 +17,6 @@ class Behavior(Enum):
     MERGED_WITH_PREVIOUS = "MergedWithPrevious"
     MERGED_WITH_NEXT = "MergedWithNext"
     CONTIGUOUS = "Contiguous"
-
-
-class Dialect(Enum):
-    """The engine of a pattern, which decides what ``$``, ``\\s`` and ``(?i:`` mean."""
-
-    ONIGURUMA = "oniguruma"  # tokenizer.json, as `tokenizers` compiles it (Ruby syntax, UTF-8)
-    FANCY_REGEX = "fancy-regex"  # tiktoken
-
-
-class CharacterTest(Enum):
-    """Predicates on one character that ``tokenizers`` uses instead of a regular expression."""
-
-    NUMERIC = "numeric"  # Digits: Rust's char::is_numeric
-    PUNCTUATION = "punctuation"  # Punctuation, BertPreTokenizer
-    WHITESPACE = "whitespace"  # WhitespaceSplit, BertPreTokenizer: Rust's char::is_whitespace
 
 
 class CharacterRuns(Enum):

@@ -7,15 +7,29 @@ True for a member, read-only and shared; surrogates are never members.
 """
 
 import functools
+from enum import Enum
 from itertools import accumulate, islice
 from typing import Final
 from weakref import WeakValueDictionary
 
-from tokexport.model import CharacterTest as CharacterTest
-from tokexport.model import Dialect as Dialect
 from tokexport.unicode.store import CODE_POINTS as CODE_POINTS
 from tokexport.unicode.store import CodePoints as CodePoints
 from tokexport.unicode.store import Reader, shipped
+
+
+class Dialect(Enum):
+    """The engine of a pattern, which decides what ``$``, ``\\s`` and ``(?i:`` mean."""
+
+    ONIGURUMA = "oniguruma"  # tokenizer.json, as `tokenizers` compiles it (Ruby syntax, UTF-8)
+    FANCY_REGEX = "fancy-regex"  # tiktoken
+
+
+class CharacterTest(Enum):
+    """Predicates on one character that ``tokenizers`` uses instead of a regular expression."""
+
+    NUMERIC = "numeric"  # Digits: Rust's char::is_numeric
+    PUNCTUATION = "punctuation"  # Punctuation, BertPreTokenizer
+    WHITESPACE = "whitespace"  # WhitespaceSplit, BertPreTokenizer: Rust's char::is_whitespace
 
 
 def _data() -> Reader:
