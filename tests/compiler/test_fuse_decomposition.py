@@ -10,7 +10,7 @@ from unicode_tables.engines import every_scalar_value
 
 from tokexport.compiler.normalizer.rewriting import compile_steps, decomposition_map, without_marks
 from tokexport.model import CharacterMap, NormalForm
-from tokexport.normalization.character_map import CharacterMapping, named_mapping
+from tokexport.model.normalization.character_map import CharacterMapping, named_mapping
 
 SCALARS = every_scalar_value()
 DECOMPOSING = {NormalForm.NFD: normalizers.NFD(), NormalForm.NFKD: normalizers.NFKD()}

@@ -9,8 +9,8 @@ from unicode_tables.charsmap import charsmap_of
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.compiler.splits.skip_hints import leads_of, leads_without_match, with_plain_classes
 from tokexport.model import Split
-from tokexport.normalization.charsmap import read_charsmap
-from tokexport.normalization.graphemes import grapheme_program
+from tokexport.model.normalization.charsmap import read_charsmap
+from tokexport.model.normalization.graphemes import grapheme_program
 from tokexport.patterns import spans
 
 CHARACTERS = [chr(point) for point in range(0x80, 0x110000) if not 0xD800 <= point < 0xE000]

@@ -28,7 +28,7 @@ from reader_samples import FLAGS, added, document, read_document
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes
-from tokexport.normalization.normalize import normalize
+from tokexport.model.normalization.normalize import normalize
 
 LETTERS = WORDS | {"use_regex": False}
 SPACED = LETTERS | {"add_prefix_space": True}

@@ -11,12 +11,10 @@ from repository import ROOT
 # The imports of each part from the package, besides itself and those allowed everywhere.
 RULES = {
     "unicode": set(),
-    "model": {"unicode", "_core"},  # native code joins and compares its columns
     "patterns": {"unicode"},
-    "normalization": {"model", "patterns", "unicode"},
-    # Added tokens decode to normalized texts; native code reads large vocabularies.
-    "sources": {"model", "normalization.normalize", "_core"},
-    "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
+    "model": {"patterns", "unicode", "_core"},  # native code joins and compares its columns
+    "sources": {"model", "_core"},  # native code reads large vocabularies
+    "compiler": {"model", "patterns", "unicode", "_core"},
     "file": {"chat.frame", "compiler.tables", "version"},
     "conversion": {"chat", "compiler", "file", "model", "output", "runtime.metadata", "_core"}
     | {"sources.registry", "verification.selftest"},

@@ -5,7 +5,7 @@ import pytest
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Replace, Split
-from tokexport.normalization.normalize import compile_replace
+from tokexport.model.normalization.normalize import compile_replace
 
 # Features of the engines that no published tokenizer uses.
 UNUSED = [

@@ -26,7 +26,7 @@ from tokexport import Tokenizer
 from tokexport.cli.diagnose import parts_of
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import Dialect, NormalForm, Provenance
-from tokexport.normalization.normalize import normal_form
+from tokexport.model.normalization.normalize import normal_form
 from tokexport.sources.tokenizer_json_2 import unicode_17
 from tokexport.unicode import property_set
 

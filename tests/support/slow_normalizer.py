@@ -3,9 +3,9 @@
 import functools
 
 from tokexport.model import Charsmap, NormalForm, NormalizerStep
-from tokexport.normalization.charsmap import read_charsmap, rules_of
-from tokexport.normalization.normal_forms import normalization_tables
-from tokexport.normalization.normalize import normalize as normalize_others
+from tokexport.model.normalization.charsmap import read_charsmap, rules_of
+from tokexport.model.normalization.normal_forms import normalization_tables
+from tokexport.model.normalization.normalize import normalize as normalize_others
 
 JAMO = [
     *(0x1100, 0x1112, 0x1113, 0x1161, 0x1175, 0x1176, 0x11A7, 0x11A8, 0x11C2, 0x11C3),

@@ -7,7 +7,7 @@ from unicode_tables.characters import library_normalizers
 from unicode_tables.engines import every_scalar_value
 
 from tokexport.model import CharacterMap
-from tokexport.normalization.character_map import joined, mapping_of, named_mapping
+from tokexport.model.normalization.character_map import joined, mapping_of, named_mapping
 
 SMALL_MAPS = st.dictionaries(st.sampled_from("abcd"), st.text("abcde", max_size=3), max_size=4)
 

@@ -26,7 +26,7 @@ sys.modules["unicodedata"] = Forbidden("unicodedata")
 for library in ("tokenizers", "tiktoken", "regex"):
     sys.modules[library] = None  # an import of it now fails
 from tokexport import unicode
-from tokexport.normalization import normal_forms
+from tokexport.model.normalization import normal_forms
 from tokexport.model import CharacterTest, Dialect, NormalForm
 for dialect in Dialect:
     print(unicode.property_set("L", dialect).sum(), unicode.shorthand_set("s", dialect).sum())

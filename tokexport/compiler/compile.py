@@ -52,7 +52,7 @@ from tokexport.model import (
     WordLevelModel,
     WordPieceModel,
 )
-from tokexport.normalization.normalize import normalize
+from tokexport.model.normalization.normalize import normalize
 
 KINDS: Final[Mapping[type[Model], str]] = {
     BytePairModel: "BPE",

@@ -32,9 +32,9 @@ from tokexport.compiler.normalizer.rewriting import Op
 from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, NormalForm, SpellBytes, Split
 from tokexport.model.byte_alphabet import to_characters
-from tokexport.normalization.character_map import CharacterMapping
-from tokexport.normalization.charsmap import CharacterSequences, keys, rules_of
-from tokexport.normalization.normal_forms import normalization_tables
+from tokexport.model.normalization.character_map import CharacterMapping
+from tokexport.model.normalization.charsmap import CharacterSequences, keys, rules_of
+from tokexport.model.normalization.normal_forms import normalization_tables
 from tokexport.patterns import MATCH_ENDS, Dialect, LabelTable, SplitProgram, compile_pattern
 from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.store import distinct

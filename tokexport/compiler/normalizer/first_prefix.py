@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tokexport.compiler.normalizer.rewriting import AffixOp, Op, ReplaceOp
 from tokexport.model import Split
-from tokexport.normalization.character_map import CharacterMapping
+from tokexport.model.normalization.character_map import CharacterMapping
 from tokexport.patterns import SplitProgram
 from tokexport.unicode.store import distinct
 

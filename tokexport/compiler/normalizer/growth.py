@@ -16,9 +16,9 @@ from tokexport._core import give_back_memory
 from tokexport.compiler.normalizer import rewriting
 from tokexport.model import NormalForm, SpellBytes
 from tokexport.model.byte_alphabet import CHARACTERS
-from tokexport.normalization.character_map import CharacterMapping
-from tokexport.normalization.charsmap import keys
-from tokexport.normalization.normal_forms import (
+from tokexport.model.normalization.character_map import CharacterMapping
+from tokexport.model.normalization.charsmap import keys
+from tokexport.model.normalization.normal_forms import (
     HANGUL_SYLLABLES,
     HANGUL_TRAILING,
     HANGUL_VOWELS,

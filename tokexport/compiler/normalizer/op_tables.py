@@ -14,8 +14,8 @@ from tokexport.compiler.tables import CharsmapTable, FormTable, MapTable, OpTabl
 from tokexport.compiler.tries.byte_trie import build_trie
 from tokexport.errors import UnsupportedError
 from tokexport.model import NormalForm, SpellBytes
-from tokexport.normalization import normal_forms
-from tokexport.normalization.character_map import CharacterMapping, Output
+from tokexport.model.normalization import normal_forms
+from tokexport.model.normalization.character_map import CharacterMapping, Output
 from tokexport.unicode.store import CODE_POINTS, distinct_values
 
 ASCII = 128

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, NormalizerStep, PieceNormalizer, Prepend, Replace
-from tokexport.normalization.charsmap import read_charsmap, rules_of
+from tokexport.model.normalization.charsmap import read_charsmap, rules_of
 
 _SYMBOL: Final = "\u2581"
 _Rules: TypeAlias = Mapping[bytes, bytes]  # sequences of characters and their replacements

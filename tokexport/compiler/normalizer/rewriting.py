@@ -27,16 +27,20 @@ from tokexport.model import (
     Split,
     Strip,
 )
-from tokexport.normalization.character_map import (
+from tokexport.model.normalization.character_map import (
     CharacterMapping,
     joined,
     mapping_of,
     named_mapping,
 )
-from tokexport.normalization.charsmap import CharacterSequences, read_charsmap
-from tokexport.normalization.graphemes import grapheme_program
-from tokexport.normalization.normal_forms import HANGUL_SYLLABLES, letters_of, normalization_tables
-from tokexport.normalization.normalize import compile_replace, compile_strip
+from tokexport.model.normalization.charsmap import CharacterSequences, read_charsmap
+from tokexport.model.normalization.graphemes import grapheme_program
+from tokexport.model.normalization.normal_forms import (
+    HANGUL_SYLLABLES,
+    letters_of,
+    normalization_tables,
+)
+from tokexport.model.normalization.normalize import compile_replace, compile_strip
 from tokexport.patterns import SplitProgram
 
 

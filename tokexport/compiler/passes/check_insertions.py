@@ -23,7 +23,7 @@ from tokexport.model import (
     Split,
     TokenizerModel,
 )
-from tokexport.normalization.normalize import compile_replace
+from tokexport.model.normalization.normalize import compile_replace
 from tokexport.patterns import MATCH_ENDS
 
 

@@ -9,7 +9,7 @@ from tokexport.compiler.splits.skip_hints import leads_without_match
 from tokexport.compiler.tables import ProgramTable
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.model.byte_alphabet import CHARACTERS
-from tokexport.normalization.normalize import refusal
+from tokexport.model.normalization.normalize import refusal
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
 from tokexport.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from tokexport.unicode import character_test_set

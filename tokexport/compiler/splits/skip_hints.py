@@ -57,7 +57,7 @@ def with_plain_classes(
     (0x110000,), in classes of their own, and the first of these classes. Only where no two
     characters of such classes, side by side, are in one cluster.
 
-    >>> from tokexport.normalization.graphemes import grapheme_program
+    >>> from tokexport.model.normalization.graphemes import grapheme_program
     >>> with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]
     17
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tokexport.model import AddedToken, Token
-from tokexport.normalization.normalize import normalize
+from tokexport.model.normalization.normalize import normalize
 from tokexport.sources.byte_pair import Names
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.normalizer import Steps

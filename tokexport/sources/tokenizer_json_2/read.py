@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tokexport.model import TokenizerModel
-from tokexport.normalization.normalize import normalize
+from tokexport.model.normalization.normalize import normalize
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json import document

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unicode_tables.charsmap import charsmap_of, darts_units
 
-from tokexport.normalization.charsmap import keys, read_charsmap, rules_of
+from tokexport.model.normalization.charsmap import keys, read_charsmap, rules_of
 
 WORDS = st.text("abcdéか\U0001f600", min_size=1, max_size=5)
 

@@ -11,12 +11,12 @@ from slow_normalizer import JAMO, interesting
 from tokenizers import normalizers
 
 from tokexport.model import Dialect, NormalForm
-from tokexport.normalization.normal_forms import (
+from tokexport.model.normalization.normal_forms import (
     NormalizationTables,
     normalization_tables,
     quick_check_no_or_maybe,
 )
-from tokexport.normalization.normalize import normal_form
+from tokexport.model.normalization.normalize import normal_form
 from tokexport.unicode import property_set
 
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]

@@ -26,10 +26,10 @@ from tokexport.model import (
     Strip,
 )
 from tokexport.model.byte_alphabet import to_characters
-from tokexport.normalization.character_map import named_mapping
-from tokexport.normalization.charsmap import CharacterSequences, read_charsmap, rules_of
-from tokexport.normalization.graphemes import grapheme_program
-from tokexport.normalization.normal_forms import (
+from tokexport.model.normalization.character_map import named_mapping
+from tokexport.model.normalization.charsmap import CharacterSequences, read_charsmap, rules_of
+from tokexport.model.normalization.graphemes import grapheme_program
+from tokexport.model.normalization.normal_forms import (
     HANGUL_SYLLABLES,
     HANGUL_TRAILING,
     HANGUL_VOWELS,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.model import Dialect
-from tokexport.normalization.normal_forms import HANGUL_SYLLABLES
+from tokexport.model.normalization.normal_forms import HANGUL_SYLLABLES
 from tokexport.patterns import SplitProgram, compile_pattern
 from tokexport.unicode.store import CODE_POINTS, CodePoints, Intervals, shipped
 

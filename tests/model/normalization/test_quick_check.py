@@ -18,7 +18,7 @@ from tokenizers import normalizers
 from tokexport._core import Core, split_widths
 from tokexport.conversion import file_bytes
 from tokexport.model import NormalForm
-from tokexport.normalization.normal_forms import normalization_tables
+from tokexport.model.normalization.normal_forms import normalization_tables
 
 FORMS = [form.value for form in NormalForm if not form.is_of_unicode_17]
 SCALARS = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000)) if point != 0x0A]
