@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-# The imports of each part from the package, besides itself and those allowed everywhere.
+PACKAGE = ROOT / "tokexport"
+PARTS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+ANYWHERE = {"errors", "escape", "limits", "special_tokens"}
+# What each part imports from the package, besides itself. `_core` is native code.
 RULES = {
     "unicode": set(),
     "patterns": {"unicode"},
-    "model": {"patterns", "unicode", "_core"},  # native code joins and compares its columns
-    "sources": {"model", "_core"},  # native code reads large vocabularies
+    "model": {"patterns", "unicode", "_core"},
+    "sources": {"model", "_core"},
     "compiler": {"model", "patterns", "unicode", "_core"},
     "file": {"chat.frame", "compiler.tables", "version"},
+    "runtime": {"chat", "_core"},
     "conversion": {"chat", "compiler", "file", "model", "output", "runtime.metadata", "_core"}
     | {"sources.registry", "verification.selftest"},
     "corpus": {"output", "runtime"},
@@ -29,57 +33,40 @@ RULES = {
     "viewing": {"runtime"},
     "embedding": {"output", "runtime"},
     "weights": {"output"},
-    "runtime": {"chat", "_core"},
 }
-PARTS = {path.parent.name for path in (ROOT / "tokexport").glob("*/__init__.py")}
-ANYTHING = {"errors", "escape", "limits", "special_tokens"}
-
-
-def is_module(name: str) -> bool:
-    path = ROOT.joinpath(*name.split("."))
-    return path.is_dir() or path.with_suffix(".py").exists()
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The modules of the package that a module imports, without the package's name."""
+    """What a module imports from the package, without the package's name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module == "tokexport":
-            modules = [f"tokexport.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
-            modules = [name if is_module(name) else node.module for name in names]
-        yield from (name.removeprefix("tokexport.") for name in modules if "tokexport." in name)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            names = (start + alias.name for alias in node.names)
+            yield from (
+                name[len("tokexport.") :] for name in names if name.startswith("tokexport.")
+            )
 
 
-def within(name: str, prefixes: set[str]) -> bool:
-    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
-
-
-def imported(part: str) -> set[tuple[str, str]]:
+def imported(part: str) -> set[tuple[Path, str]]:
     """The modules in a folder of the package, or one module, each with what it imports."""
-    folder = ROOT / "tokexport" / part
+    folder = PACKAGE / part
     paths = folder.rglob("*.py") if folder.is_dir() else [folder.with_suffix(".py")]
-    return {(path.relative_to(ROOT).as_posix(), name) for path in paths for name in imports(path)}
+    return {(path.relative_to(PACKAGE), name) for path in paths for name in imports(path)}
 
 
 @pytest.mark.parametrize("part", RULES)
 def test_a_part_imports_only_earlier_parts(part: str) -> None:
-    allowed = RULES[part] | ANYTHING | {part}
-    found = imported(part)
-    assert found
-    assert not {(path, name) for path, name in found if not within(name, allowed)}
+    allowed = tuple(f"{name}." for name in RULES[part] | ANYWHERE | {part})
+    assert not {pair for pair in imported(part) if not f"{pair[1]}.".startswith(allowed)}
 
 
 @pytest.mark.parametrize("part", ["", *sorted(PARTS - {"runtime"})])
 def test_no_two_folders_or_modules_beside_each_other_import_each_other(part: str) -> None:
     """Except in the runtime, whose modules are methods of one class."""
     graph: dict[str, set[str]] = {}
-    found = imported(part)
-    assert found
-    for path, name in found:
-        inner = Path(path).relative_to(Path("tokexport", part)).with_suffix("").parts[0]
-        if inner != "__init__" and (not part or within(name, {part})):
+    for path, name in imported(part):
+        inner = path.relative_to(part).with_suffix("").parts[0]
+        if inner != "__init__" and f"{name}.".startswith(f"{part}." if part else ""):
             outer = name.removeprefix(f"{part}.").split(".")[0]
             graph.setdefault(inner, set()).update({outer} - {inner})
     TopologicalSorter(graph).prepare()
