@@ -179,16 +179,14 @@ class _Boundary:
 def _replaced(images: Images, program: SplitProgram, character: str) -> Images:
     """What becomes of characters in a match of a program: a character of the content, or LOST."""
     stays = (images == LOST) | _unmatched(program)[program.classes[images]]
-    replaced: Images = np.where(stays, images, ord(character) if character else LOST)
-    return replaced
+    return np.where(stays, images, ord(character) if character else LOST)
 
 
 def _image(images: Images, apply: Callable[[str], str]) -> Images:
     each, where = np.unique(images, return_inverse=True)
     texts = [apply(chr(c)) if c >= 0 else "" for c in each]
     mapped = np.array([ord(text) if text else LOST for text in texts], np.int64)
-    image: Images = mapped[where].reshape(images.shape)
-    return image
+    return mapped[where].reshape(images.shape)
 
 
 def _squeezes(op: rewriting.ReplaceOp, character: str) -> bool:
@@ -334,8 +332,7 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
     else:
         is_next = split.behavior is Behavior.MERGED_WITH_NEXT
         pairs = np.broadcast_to(matched[None, :] if is_next else matched[:, None], (end, end))
-    hard: npt.NDArray[np.bool_] = pairs
-    return hard
+    return pairs
 
 
 def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:

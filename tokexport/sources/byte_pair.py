@@ -153,5 +153,4 @@ def _last_of_each_pair(merges: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     if (pairs[1:] != pairs[:-1]).all():
         return merges
     _, from_end = np.unique(merges[::-1, :2], axis=0, return_index=True)
-    last: npt.NDArray[np.int32] = merges[np.sort(len(merges) - 1 - from_end)]
-    return last
+    return merges[np.sort(len(merges) - 1 - from_end)]

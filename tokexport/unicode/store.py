@@ -102,8 +102,7 @@ class Intervals:
         return np.repeat(found, np.diff(self.starts, append=self.size))
 
     def __getitem__(self, points: npt.ArrayLike) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = self.values[np.searchsorted(self.starts, points, "right") - 1]
-        return found
+        return self.values[np.searchsorted(self.starts, points, "right") - 1]
 
     def __len__(self) -> int:
         return self.size
@@ -112,8 +111,7 @@ class Intervals:
 def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Same as ``np.unique``, which imports ``numpy.ma``: a megabyte and 15 ms."""
     ordered = np.sort(numbers, axis=None)
-    found: npt.NDArray[Any] = np.append(ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]])
-    return found
+    return np.append(ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]])
 
 
 def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
