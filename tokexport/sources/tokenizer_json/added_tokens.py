@@ -23,11 +23,10 @@ _NOTES: Final = 3  # at most this many of a kind
 
 @dataclass(frozen=True, slots=True)
 class AddedVocabulary:
-    """``spelling`` is the text of each id for the decoder, ``special`` what it may skip."""
+    """``spelling`` is the text of each id for the decoder."""
 
     tokens: tuple[AddedToken, ...]  # in order of ids
     spelling: Mapping[int, str]
-    special: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -40,7 +39,6 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
     ids: dict[str, int] = {}
     tokens: dict[int, tuple[AddedToken, Node]] = {}
     normal_forms: dict[int, str] = {}
-    special: set[str] = set()
     notes: list[str] = []
     renumbered: list[str] = []
     next_id = size
@@ -73,23 +71,20 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
                 f"{node.path} declares the id {token.id} for {show(content)}: the reference gives"
                 f" it {number}."
             )
-        if token.special:
-            special.add(content)
         ids[content] = number
-        tokens[number] = replace(token, id=number) if token.id != number else token, node
+        stays_special = number in tokens and tokens[number][0].special
+        if stays_special or token.id != number:
+            token = replace(token, id=number, special=stays_special or token.special)
+        tokens[number] = token, node
     normalized = [(token, node) for token, node in tokens.values() if token.normalized]
     _refuse_equal_normal_forms(normalized, normal_forms)
     notes += renumbered[:_NOTES]
     if len(renumbered) > _NOTES:
         notes.append(f"In all, the reference gives {len(renumbered)} added tokens another id.")
-    final = [
-        token if token.special or token.content not in special else replace(token, special=True)
-        for token, _ in tokens.values()
-    ]
+    final = sorted((token for token, _ in tokens.values()), key=lambda token: token.id)
     return AddedVocabulary(
-        tokens=tuple(sorted(final, key=lambda token: token.id)),
+        tokens=tuple(final),
         spelling={token.id: normal_forms.get(token.id, token.content) for token in final},
-        special=frozenset(special),
         notes=tuple(notes),
     )
 
@@ -123,8 +118,7 @@ def as_matched(added: AddedVocabulary) -> AddedVocabulary:
         return replace(token, content=added.spelling[token.id], verbatim=True)
 
     tokens = tuple(normalized(token) if token.normalized else token for token in added.tokens)
-    special = frozenset(token.content for token in tokens if token.special)
-    return replace(added, tokens=tokens, special=special)
+    return replace(added, tokens=tokens)
 
 
 def decoded_as_added(

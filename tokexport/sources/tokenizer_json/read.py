@@ -140,7 +140,7 @@ def _tokens(
     tokens.kinds[[*more]] = KINDS.index(TokenKind.ADDED)
     if unk_id is not None:
         tokens.kinds[unk_id] = KINDS.index(TokenKind.UNKNOWN)
-    special = {text.encode() for text in added.special}
+    special = {token.content.encode() for token in added.tokens if token.special}
     # There may be thousands of both: only texts with the first byte of a special token are checked.
     for lead in {text[:1] for text in special}:
         for index in spelling.texts.indices_of_prefix(lead).tolist():
