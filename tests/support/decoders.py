@@ -10,12 +10,12 @@ from parts.cases import document
 from reader_samples import reference
 
 from tokexport.conversion import Options, file_bytes
-from tokexport.model import BytePairModel, Decoding, Token
+from tokexport.model import BytePairModel, Decoding, Token, Vocabulary
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.json_node import parse
 from tokexport.sources.tokenizer_json.decoder import read_decoder
-from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
+from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 
 
 def theirs(decoder: Any, vocab: Sequence[str]) -> tokenizers.Tokenizer:
@@ -33,10 +33,9 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
 
 def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
     """The same by our reader and a file. UnsupportedError if the reader refuses."""
-    tokens, decoding = decode_forms(
-        Spelling.of(spelling),
-        read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")),
-    )
+    strings = Vocabulary.of({text.encode(): id for id, text in spelling.items()})
+    root = parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")
+    tokens, decoding = decode_forms(strings, read_decoder(root))
     return load(decode_only(tokens, decoding))
 
 

@@ -14,7 +14,15 @@ import sentencepiece
 import tokenizers
 from golden import merge_rows
 
-from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
+from tokexport.model import (
+    BytePairModel,
+    Decoding,
+    Provenance,
+    Reference,
+    Token,
+    TokenizerModel,
+    Vocabulary,
+)
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import parse
 from tokexport.sources.sentencepiece.proto import (
@@ -27,7 +35,7 @@ from tokexport.sources.sentencepiece.proto import (
 )
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.tokenizer_json.decoder import read_decoder
-from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
+from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 
 # What ids decode to, with special tokens (True) or without.
 Texts = Mapping[tuple[tuple[int, ...], bool], str]
@@ -92,7 +100,8 @@ def golden_decoders() -> list[GoldenDecoder]:
 
 def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> GoldenDecoder:
     node = parse(json.dumps({"decoder": decoder}).encode(), name)
-    tokens, decoding = decode_forms(Spelling.of(dict(enumerate(vocab))), read_decoder(node))
+    strings = Vocabulary.of({text.encode(): id for id, text in enumerate(vocab)})
+    tokens, decoding = decode_forms(strings, read_decoder(node))
     tokens.special[:] = [text == "<s>" for text in vocab]
     library = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({token: id for id, token in enumerate(vocab)}, vocab[0])

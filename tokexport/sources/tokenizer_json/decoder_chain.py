@@ -12,15 +12,22 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
-from tokexport.model import ByteStrings, Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Tokens
+from tokexport.model import (
+    ByteStrings,
+    Decoding,
+    ParseByteToken,
+    ReplaceLiteral,
+    TextEdit,
+    Tokens,
+    Vocabulary,
+)
 from tokexport.model.byte_alphabet import all_to_bytes
 from tokexport.model.byte_strings import Suffixes
 from tokexport.sources.tokenizer_json.decoder import Step
@@ -32,33 +39,7 @@ _REPLACEMENT: Final = "\ufffd"
 _BYTE_TOKEN: Final = re.compile(rb"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """The strings of tokens, in UTF-8, and their ids."""
-
-    ids: npt.NDArray[np.uint32]
-    texts: ByteStrings
-
-    @classmethod
-    def of(cls, texts: Mapping[int, str]) -> Spelling:
-        """The columns of strings by id."""
-        ids = np.fromiter(texts, np.uint32, len(texts))
-        return cls(ids, ByteStrings.of(text.encode() for text in texts.values()))
-
-    def and_also(self, others: Mapping[int, str]) -> Spelling:
-        """The same with more tokens, or with other strings for some."""
-        indices = np.flatnonzero(np.isin(self.ids, [*others]))
-        known = {index: others[int(self.ids[index])].encode() for index in indices.tolist()}
-        # Most strings are unchanged; any change copies all of them.
-        changed = {index: text for index, text in known.items() if self.texts[index] != text}
-        texts = self.texts.replaced(changed)
-        more = Spelling.of({n: others[n] for n in {*others} - {*self.ids[indices].tolist()}})
-        if len(more.ids):
-            texts = ByteStrings.joined([texts, more.texts])
-        return Spelling(np.concatenate([self.ids, more.ids]), texts)
-
-
-def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> tuple[Tokens, Decoding]:
+def decode_forms(spelling: Vocabulary, steps: Sequence[Step]) -> tuple[Tokens, Decoding]:
     """What the tokens in ``spelling`` decode to by ``steps``, and the edits of the whole text.
 
     Raises UnsupportedError for some chains.
@@ -72,9 +53,9 @@ def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> tuple[Tokens, Dec
 class _Chain:
     """The strings of all tokens after the steps so far."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: Vocabulary) -> None:
         self._numbers = spelling.ids
-        self._forms: _Forms = (spelling.texts,) * 3
+        self._forms: _Forms = (spelling.strings,) * 3
         self._fallback: dict[int, int] = {}  # bytes by index, after ByteFallback
         self._is_joined = self._is_bytes = False
         self._sees: str | None = None  # the step that tested the position of a string

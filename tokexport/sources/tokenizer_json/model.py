@@ -22,7 +22,6 @@ from tokexport.model.byte_alphabet import BYTES_OF_TEXT
 from tokexport.sources.byte_pair import Names, read_merges, read_names
 from tokexport.sources.json_node import LongValue, Node, show
 from tokexport.sources.serde_number import serde_number
-from tokexport.sources.tokenizer_json.decoder_chain import Spelling
 
 _FIELDS: Final = {
     "Unigram": "type unk_id vocab byte_fallback",
@@ -45,7 +44,7 @@ class HuggingFaceModel:
 
     model: Model
     vocab: Names
-    spelling: Spelling
+    spelling: Vocabulary
 
 
 def read_model(root: Node) -> HuggingFaceModel:
@@ -65,7 +64,7 @@ def read_model(root: Node) -> HuggingFaceModel:
         known, unk_id = vocab.vocabulary.without_empty, vocab.get(node.field("unk_token").string())
         is_words = kind == "WordLevel"
         model = WordLevelModel(known, unk_id) if is_words else _word_piece(node, known, unk_id)
-    return HuggingFaceModel(model, vocab, Spelling(vocab.vocabulary.ids, vocab.vocabulary.strings))
+    return HuggingFaceModel(model, vocab, vocab.vocabulary)
 
 
 def _byte_pair(node: Node, vocab: Names) -> BytePairModel:
@@ -131,7 +130,7 @@ def _read_unigram(node: Node) -> HuggingFaceModel:
         unk_score=float(scores.min(initial=np.inf if len(scores) else 0.0)) - _UNKNOWN_PENALTY,
         byte_ids=byte_ids if falls_back else None,
     )
-    return HuggingFaceModel(model, names, Spelling(ids, pieces))
+    return HuggingFaceModel(model, names, Vocabulary(pieces, ids))
 
 
 def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:

@@ -4,7 +4,7 @@ The reference is the ``tokenizers`` library: its reading of the file counts, eve
 says something else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from inspect import getclosurevars
@@ -15,6 +15,7 @@ import numpy as np
 from tokexport.errors import UnsupportedError
 from tokexport.limits import check_id
 from tokexport.model import (
+    ByteStrings,
     Decoding,
     Provenance,
     Reference,
@@ -25,6 +26,7 @@ from tokexport.model import (
     TokenizerModel,
     TokenKind,
     Tokens,
+    Vocabulary,
 )
 from tokexport.model.tokens import KINDS
 from tokexport.sources.config import read_config, with_roles
@@ -135,7 +137,7 @@ def _tokens(
     known[ids] = True
     more = {number for number in added.spelling if number >= len(known) or not known[number]}
     check_id("added_tokens", max([len(known) - 1, *more]))
-    spelling = huggingface.spelling.and_also(added.spelling)
+    spelling = _with_texts(huggingface.spelling, added.spelling)
     tokens, decoding = decode_forms(spelling, read_decoder(root))
     tokens.kinds[[*more]] = KINDS.index(TokenKind.ADDED)
     if unk_id is not None:
@@ -143,10 +145,24 @@ def _tokens(
     special = {token.content.encode() for token in added.tokens if token.special}
     # There may be thousands of both: only texts with the first byte of a special token are checked.
     for lead in {text[:1] for text in special}:
-        for index in spelling.texts.indices_of_prefix(lead).tolist():
-            if spelling.texts[index] in special:
+        for index in spelling.strings.indices_of_prefix(lead).tolist():
+            if spelling.strings[index] in special:
                 tokens.special[spelling.ids[index]] = True
     return tokens, decoding
+
+
+def _with_texts(spelling: Vocabulary, texts: Mapping[int, str]) -> Vocabulary:
+    """The strings of ids, and the texts of more ids, or instead of the strings of some."""
+    more = {number: text.encode() for number, text in texts.items()}
+    places = np.flatnonzero(np.isin(spelling.ids, [*more])).tolist()
+    known = {place: more.pop(int(spelling.ids[place])) for place in places}
+    # Most strings are unchanged; any change copies all of them.
+    changed = {place: text for place, text in known.items() if spelling.strings[place] != text}
+    strings, ids = spelling.strings.replaced(changed), spelling.ids
+    if more:
+        strings = ByteStrings.joined([strings, ByteStrings.of(more.values())])
+        ids = np.append(ids, np.array([*more], np.uint32))
+    return Vocabulary(strings, ids)
 
 
 def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
