@@ -15,7 +15,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.sources.byte_pair import Names, read_names
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import LongValue, Node, parse, parse_large, release
+from tokexport.sources.json_node import LongValue, Node, parse, parse_large
 
 TEXTS = st.text(st.sampled_from('ab \\"/\b\n\x7f\u00e9\u0120\u3042\ufffd\U0001f600'), max_size=4)
 NUMBERS = st.one_of(
@@ -182,6 +182,6 @@ def test_a_mapped_file_is_read_like_its_bytes_even_after_its_release(tmp_path: P
     assert root is not None
     for _ in range(2):
         assert dict(read_names(root.field("model").field("vocab"))) == vocab
-        release(root.field("model"))
+        root.value["model"]["vocab"].release()
     (tmp_path / "empty.json").write_bytes(b"")
     assert files.view("empty.json") == b""

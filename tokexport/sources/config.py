@@ -67,7 +67,9 @@ def with_roles(
                     " role."
                 )
     stop = set() if found["eos"] is None else {found["eos"]}
-    for number in _generation_stops(files):
+    ends = parse_beside(files, GENERATION_CONFIG).optional("eos_token_id")
+    listed = () if ends is None else ends.items() if isinstance(ends.value, list) else (ends,)
+    for number in (node.u32() for node in listed):
         if number < len(model.tokens) and model.tokens[number] is not None:
             stop.add(number)
         else:
@@ -86,12 +88,11 @@ def with_roles(
             f" decode_with_timestamps is set; here {_TIMESTAMP} decodes to its text."
         )
     roles = found if unk is None else found | {"unk": unk}
-    chat = chat_templates(files, config)
     return replace(
         model,
         provenance=files.provenance(model.provenance.source),
         special_ids=SpecialIds(**roles, stop=tuple(sorted(stop))),
-        chat=chat,
+        chat=chat_templates(files, config),
         notes=tuple(notes),
     )
 
@@ -112,13 +113,6 @@ def added_tokens_decoder(config: Node) -> dict[int, str]:
 def token_content(token: Node) -> str:
     """The text of a token, which is a string, or an object with a content."""
     return token.field("content").string() if isinstance(token.value, dict) else token.string()
-
-
-def _generation_stops(files: SourceFiles) -> Iterator[int]:
-    eos = parse_beside(files, GENERATION_CONFIG).optional("eos_token_id")
-    if eos is not None:
-        for number in eos.items() if isinstance(eos.value, list) else (eos,):
-            yield number.u32()
 
 
 def chat_templates(files: SourceFiles, config: Node) -> ChatTemplates:

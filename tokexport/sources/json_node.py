@@ -256,13 +256,6 @@ def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:
     return root
 
 
-def release(node: Node) -> None:
-    """Releases the memory of the mapped long values in an object."""
-    for value in node.object().values():
-        if isinstance(value, LongValue):
-            value.release()
-
-
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
     return fields if len(fields) == len(pairs) else _RepeatedKeys(fields)

@@ -27,7 +27,6 @@ TABLES_FROM: Final = {
     "rwkv": ("world",),
 }
 
-
 # GPT-2's alphabet for the references; readers have a copy of their own, so that no mistake hides
 # another. A printable byte represents itself, the others are U+0100 and up, in order.
 _PRINTING: Final = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
@@ -35,7 +34,6 @@ _OTHERS: Final = [byte for byte in range(256) if byte not in _PRINTING]
 BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {
     chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)
 }
-
 
 # The name of the error of a library in Rust that panics; it is not an Exception.
 PANIC: Final = "PanicException"
@@ -69,7 +67,6 @@ class ReferenceTokenizer(Protocol):
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, in the library's fastest way. ReferenceStopsError if it fails at one."""
-        ...
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
         """Two texts in the template for a pair, its ids only in Mode.TEMPLATE; None without one."""
@@ -95,15 +92,12 @@ class ReferenceTokenizer(Protocol):
 
     def decode_batch(self, batch: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text. KeyError for an id that the library does not accept."""
-        ...
 
     def token_bytes(self, id: int) -> bytes | None:
         """The bytes of an id, even part of a character; None if the library does not say."""
-        ...
 
     def ids(self) -> Sequence[int]:
         """Every id that decodes to something, ascending."""
-        ...
 
     def added_tokens(self) -> Sequence[AddedToken]:
         """The tokens found before the model runs, ascending by id: contents, special or not."""

@@ -37,12 +37,11 @@ def _equivalent(source: Input, content: GgufTokenizer) -> Any:
 
 
 def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
-    found = _equivalent(source, content)
-    assert source.path is not None
+    found, path = _equivalent(source, content), str(source.path)
     if isinstance(found, dict):
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-        return TokenizersReference.from_document(found, str(source.path))
+        return TokenizersReference.from_document(found, path)
     reference: ReferenceTokenizer
     if isinstance(found, bytes):
         from tokexport.sources.rwkv import RwkvReference
@@ -57,7 +56,7 @@ def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
         added = added_pieces(content)
         is_found = all(token.special for token in added)  # by the library
         library, between = (
-            SentencePieceReference.from_bytes(serialize(model), source.path)
+            SentencePieceReference.from_bytes(serialize(model), path)
             for model in (found, found if is_found else without_user_defined(found))
         )
         reference = PiecesReference(library, between, added)

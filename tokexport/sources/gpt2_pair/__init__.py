@@ -8,13 +8,13 @@ A pair with CLIP's special tokens is CLIP's.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.model.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
+from tokexport.sources import clip
 from tokexport.sources.byte_pair import read_vocab, refuse_merge, split_merge
-from tokexport.sources.clip import END_OF_WORD, clip_document, is_clip, read_clip, reference_of_clip
 from tokexport.sources.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, line_of, parse, show
@@ -49,8 +49,10 @@ class Pair:
     merges_name: str
 
     @property
-    def is_clip(self) -> bool:
-        return is_clip(self.vocab.object(repeats=True))
+    def of_clip(self) -> clip.Pair | None:
+        """The vocabulary and the merges, if they are CLIP's."""
+        is_clip = clip.is_clip(self.vocab.object(repeats=True))
+        return (read_vocab(self.vocab), [*self.merges.values()]) if is_clip else None
 
 
 def _sniff(source: Input) -> Pair | None:
@@ -77,24 +79,18 @@ def _are_merges(source: Input) -> bool:
 
 
 def _read(source: Input, pair: Pair) -> TokenizerModel:
-    if not pair.is_clip:
+    of_clip = pair.of_clip
+    if of_clip is None:
         return _read_pair(pair, source.files, source.given.special_tokens)
     if source.given.special_tokens is not None:
         problem = "special tokens for a pair of CLIP are not supported"
         raise UnsupportedError(source.name, problem, "leave out special_tokens: CLIP names its own")
-    return read_clip(source, (read_vocab(pair.vocab), [*pair.merges.values()]))
-
-
-def _equivalent(source: Input, pair: Pair) -> dict[str, Any] | None:
-    """CLIP's tokenizer.json, as GPT-2's vocabularies are written from their parts."""
-    if not pair.is_clip:
-        return None
-    return clip_document(read_vocab(pair.vocab), [*pair.merges.values()])
+    return clip.read_clip(source, of_clip)
 
 
 def _reference(source: Input, pair: Pair) -> ReferenceTokenizer:
-    if pair.is_clip:
-        return reference_of_clip(source, (pair.vocab.value, [*pair.merges.values()]))
+    if (of_clip := pair.of_clip) is not None:
+        return clip.reference_of_clip(source, of_clip)
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     folder, special_tokens = source.files.folder, source.given.special_tokens or {}
@@ -116,7 +112,8 @@ SOURCE = Source(
     _reference,
     files=("vocab.json", "encoder.json", "*-vocab.json"),
     is_whole=_is_whole,
-    equivalent=_equivalent,
+    # CLIP's tokenizer.json; GPT-2's vocabularies are written from their parts.
+    equivalent=lambda source, pair: pair.of_clip and clip.clip_document(*pair.of_clip),
     takes=frozenset(("special_tokens",)),
 )
 
@@ -194,7 +191,7 @@ def _check_kind(file: str, vocab: Mapping[str, int]) -> None:
             f"without a token {show(min(missing))}, which stands for a byte (subword-nmt,"
             " CharBPETokenizer, SentencePieceBPETokenizer, GPT-1, CTRL)"
         )
-    elif all(character + END_OF_WORD in vocab for character in CHARACTERS):
+    elif all(character + clip.END_OF_WORD in vocab for character in CHARACTERS):
         found = "of CLIP's kind without its special tokens"
     else:
         return

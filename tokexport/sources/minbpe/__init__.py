@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
-from tokexport.model import TokenizerModel
 from tokexport.model.byte_alphabet import to_characters
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, line_of, show
@@ -96,14 +95,16 @@ def _sniff(source: Input) -> Node | None:
     return Node(source.name, "", minbpe_document(source.data, source.name))
 
 
-def _read(source: Input, root: Node) -> TokenizerModel:
-    return read_tokenizer_json(root, source.files, "minbpe model")
-
-
 def _reference(source: Input, root: Node) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     return TokenizersReference.from_document(root.value, str(source.path))
 
 
-SOURCE = Source("minbpe model", _sniff, _read, _reference, under_any_name=True)
+SOURCE = Source(
+    "minbpe model",
+    _sniff,
+    lambda source, root: read_tokenizer_json(root, source.files, "minbpe model"),
+    _reference,
+    under_any_name=True,
+)

@@ -129,12 +129,10 @@ def _sniff(source: Input) -> bytes | None:
     return source.data if lines and all(map(_LINE.fullmatch, lines)) else None
 
 
-def _read(source: Input, data: bytes) -> TokenizerModel:
-    return read_rwkv(data, source.name, source.files)
-
-
-def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
-    return RwkvReference(data)
-
-
-SOURCE = Source("RWKV vocabulary", _sniff, _read, _reference, files=("rwkv_vocab_*.txt",))
+SOURCE = Source(
+    "RWKV vocabulary",
+    _sniff,
+    lambda source, data: read_rwkv(data, source.name, source.files),
+    lambda source, data: RwkvReference(data),
+    files=("rwkv_vocab_*.txt",),
+)

@@ -31,8 +31,7 @@ def _read(source: Input, data: bytes) -> TokenizerModel:
 def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
-    assert source.path is not None
-    return SentencePieceReference.from_bytes(data, source.path)
+    return SentencePieceReference.from_bytes(data, str(source.path))
 
 
 def _equivalent(source: Input, data: bytes) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from tokexport.sources.reference import Mode, ReferenceTokenizer, needs_library, refusal
@@ -23,7 +22,7 @@ class SentencePieceReference(ReferenceTokenizer):
         self._size: int = processor.get_piece_size()
 
     @classmethod
-    def from_bytes(cls, data: bytes, path: str | os.PathLike[str]) -> SentencePieceReference:
+    def from_bytes(cls, data: bytes, path: object) -> SentencePieceReference:
         """Loads the bytes of a ``.model``; ``path`` is where they came from, for errors."""
         try:
             return cls(sentencepiece.SentencePieceProcessor(model_proto=data))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Parts: TypeAlias = tuple[dict[bytes, int], str, dict[str, int]]  # ranks, pattern, special tokens
 
 _RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
+_PICKLE: Final = "pickle of tiktoken"
 _ENCODING: Final = ("_pat_str", "_mergeable_ranks", "_special_tokens")
 
 
@@ -85,10 +86,6 @@ def _sniff_pickle(source: Input) -> Parts | None:
     return read_pickle(source.data, source.name) if is_pickle_of_tiktoken(source.head) else None
 
 
-def _read_pickle(source: Input, parts: Parts) -> TokenizerModel:
-    return build(source.name, *parts, source.files.provenance("pickle of tiktoken"))
-
-
 def _is_whole_pickle(path: Path) -> bool:
     """Any pickle, but beside ranks only one that can be read instead."""
     return path.is_file() and (
@@ -113,9 +110,9 @@ TEKKEN = Source(
     under_any_name=True,
 )
 PICKLE = Source(
-    "pickle of tiktoken",
+    _PICKLE,
     _sniff_pickle,
-    _read_pickle,
+    lambda source, parts: build(source.name, *parts, source.files.provenance(_PICKLE)),
     lambda source, parts: _references().from_parts(*parts),
     files=("tokenizer.pkl",),
     is_whole=_is_whole_pickle,

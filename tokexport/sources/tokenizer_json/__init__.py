@@ -7,7 +7,7 @@ from typing import Any
 from tokexport.model import TokenizerModel
 from tokexport.sources.config import TOKENIZER_JSON
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, release
+from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.auto_tokenizer import differences
@@ -43,25 +43,19 @@ def read_file(
     return replace(model, notes=(*model.notes, *differences(root, source.files)))
 
 
-def _read(source: Input, root: Node) -> TokenizerModel:
-    return read_file(source, root, read_tokenizer_json)
-
-
 def _reference(source: Input, root: Node) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     text = source.view[:]
-    release(root.field("model"))  # the library needs ten times as much
+    for value in root.field("model").object().values():
+        if isinstance(value, LongValue):
+            value.release()  # the library needs ten times as much memory
     return TokenizersReference.from_text(text, str(source.path))
 
 
 def _sniff_object(source: Input) -> Any:
     known = hasattr(source.object, "to_str") and hasattr(source.object, "get_added_tokens_decoder")
     return source.object if known else None
-
-
-def _read_object(source: Input, tokenizer: Any) -> TokenizerModel:
-    return read_object(tokenizer, _OBJECT, source.files)
 
 
 def _reference_object(source: Input, tokenizer: Any) -> ReferenceTokenizer:
@@ -74,10 +68,15 @@ def _reference_object(source: Input, tokenizer: Any) -> ReferenceTokenizer:
 SOURCE = Source(
     "tokenizer.json",
     document_of,
-    _read,
+    lambda source, root: read_file(source, root, read_tokenizer_json),
     _reference,
     files=(TOKENIZER_JSON,),
     under_any_name=has_vocabulary,
     equivalent=lambda source, root: source.fields,
 )
-OBJECT = Source(_OBJECT, _sniff_object, _read_object, _reference_object)
+OBJECT = Source(
+    _OBJECT,
+    _sniff_object,
+    lambda source, tokenizer: read_object(tokenizer, _OBJECT, source.files),
+    _reference_object,
+)

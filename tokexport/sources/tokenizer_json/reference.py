@@ -75,10 +75,10 @@ class TokenizersReference(ReferenceTokenizer):
         return reference
 
     @classmethod
-    def from_wordpiece(cls, vocab: Path, **settings: Any) -> TokenizersReference:
+    def from_wordpiece(cls, vocab: str, **settings: Any) -> TokenizersReference:
         """Loads a vocab.txt as the library's own BertWordPieceTokenizer does."""
-        with _refuses(str(vocab)):
-            return cls(BertWordPieceTokenizer(str(vocab), **settings)._tokenizer)
+        with _refuses(vocab):
+            return cls(BertWordPieceTokenizer(vocab, **settings)._tokenizer)
 
     @classmethod
     def from_vocab_and_merges(

@@ -3,7 +3,6 @@
 Of the Python interface of 0.23 it has only ``Tokenizer``, and it reports no offsets.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -40,7 +39,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
     library = "tokenizers"
     version = _INSTALLED or ""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str) -> None:
         """Raises SourceError if the library refuses it, MissingLibraryError without 1.0."""
         if _INSTALLED is None:
             raise MissingLibraryError("the library `tokenizers` is not installed", _WANTED)
@@ -49,7 +48,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
             raise MissingLibraryError(problem, _WANTED)
         try:
             library: Any = tokenizers  # mypy sees 0.23
-            self._tokenizer = library.Tokenizer.from_file(os.fspath(path))
+            self._tokenizer = library.Tokenizer.from_file(path)
         except Exception as error:  # any exception is its refusal
             raise refusal(path, self.library, self.version, error) from error
         self._tokenizer.truncation = self._tokenizer.padding = None

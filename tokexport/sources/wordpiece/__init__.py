@@ -139,9 +139,8 @@ def _read(source: Input, data: bytes) -> TokenizerModel:
 def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    assert source.path is not None
     settings = bert_settings(read_config(source.files))
-    return TokenizersReference.from_wordpiece(source.path, **asdict(settings))
+    return TokenizersReference.from_wordpiece(str(source.path), **asdict(settings))
 
 
 SOURCE = Source("WordPiece vocabulary", _sniff, _read, _reference, files=("vocab.txt",))
