@@ -69,10 +69,6 @@ def test_the_help_cuts_no_summary_in_a_narrow_terminal(group: str) -> None:
     assert max(map(len, narrow.splitlines())) <= 50
 
 
-def test_the_version_is_that_of_the_package(run: Run) -> None:
-    assert run("--version").text == f"tokexport {tokexport.__version__}\n"
-
-
 def test_a_bug_shows_its_traceback_and_exits_with_2(tmp_path: Path) -> None:
     panic = "class P(BaseException): pass\ndef f(*a): raise P\n"  # as of a library in Rust
     for how, broken in ("", "None"), (panic, "f"):
