@@ -95,7 +95,10 @@ def compare(one: Contents, two: Contents) -> Iterator[tuple[str, int, list[Examp
     orders = ([merge for merge in side if merge in common] for side in merges)
     same, sides = one.tokens == two.tokens, (one, two)
     parts: dict[str, list[dict[str, Any]]] = {
-        "tokens": [token_items(side) for side in sides],
+        "tokens": [
+            {f"id {id}": (id, token) for id, token in enumerate(side.tokens) if token}
+            for side in sides
+        ],
         "merges": [dict.fromkeys(side, True) for side in merges],
         "order of merges": [
             {f"merge number {number}": merge for number, merge in enumerate(order)}
@@ -135,10 +138,6 @@ def lines_of(part: str, count: int, examples: list[Example]) -> Iterator[str]:
         yield f"  {shortened(line)}"
     if count > len(examples):
         yield f"  and {count - len(examples):,} more"
-
-
-def token_items(side: Contents) -> dict[str, Any]:
-    return {f"id {id}": (id, token) for id, token in enumerate(side.tokens) if token}
 
 
 def merge_names(side: Contents, other: Contents) -> list[str]:

@@ -274,13 +274,10 @@ def template(tables: Tables) -> bytes | None:
     value = tables.model.template
     if value == type(value)():
         return None
-    kinds = {"A": layout.ItemKind.SEQUENCE_A, "B": layout.ItemKind.SEQUENCE_B}
-    items = [
-        (kinds[item.sequence or "B"], 0, item.type_id)
-        if item.id is None
-        else (layout.ItemKind.ID, item.id, item.type_id)
-        for item in (*value.single, *value.pair)
-    ]
+    first, second = layout.ItemKind.SEQUENCE_A, layout.ItemKind.SEQUENCE_B
+    kinds = {None: layout.ItemKind.ID, "A": first, "B": second}
+    both = (*value.single, *value.pair)
+    items = [(kinds[item.sequence], item.id or 0, item.type_id) for item in both]
     header = struct(
         layout.TemplateHeader, single_count=len(value.single), pair_count=len(value.pair)
     )

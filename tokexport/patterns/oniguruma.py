@@ -114,7 +114,9 @@ class _OnigurumaParser(Parser):
             offset = self.position
             if self.at_end:
                 raise self.refused("an unclosed bracket expression", r"escape it as \[", start)
-            if self.looking_at("]") and not (first and "]" in self._unescaped()):
+            # A leading bracket is a member if the text after it, without escapes, has another one.
+            after = re.sub(r"\\.", "", self.text[offset + 1 :], flags=re.DOTALL) if first else ""
+            if self.looking_at("]") and "]" not in after:
                 if first:
                     hint = r"write \] for a leading bracket"
                     raise self.refused("an empty bracket expression", hint, start)
@@ -157,10 +159,6 @@ class _OnigurumaParser(Parser):
         if character == "\\":
             return self._escaped_character(self.take(), offset, in_bracket=True)
         return ord(character)
-
-    def _unescaped(self) -> str:
-        """The text after the next character, without escapes: it may close a bracket."""
-        return re.sub(r"\\.", "", self.text[self.position + 1 :], flags=re.DOTALL)
 
     def _escaped_character(self, letter: str, offset: int, *, in_bracket: bool) -> int | CodePoints:
         r"""The character, or the set of \s, \d, \w, \h or \p{...}, of an escape at ``offset``."""

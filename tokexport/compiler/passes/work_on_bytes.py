@@ -26,11 +26,7 @@ from tokexport.model.byte_alphabet import BYTES_OF_TEXT, all_to_bytes, to_bytes
 
 
 def work_on_bytes(model: TokenizerModel) -> TokenizerModel:
-    """The equivalent tokenizer, or the same one.
-
-    >>> _bytes("Ġhi".encode()), _bytes(b"a b")
-    (b' hi', None)
-    """
+    """The equivalent tokenizer, or the same one."""
     before, after, added_edges = model.normalizer, model.pre_tokenizer, False
     if SpellBytes() in model.normalizer:
         before = model.normalizer[:-1]
@@ -73,7 +69,8 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     vocab = Vocabulary(strings, spelled.ids).at(np.flatnonzero(is_spelled))
     single = vocab.at(np.flatnonzero(vocab.strings.sizes == 1)).strings
     lacks_bytes = not BYTES_OF_TEXT.issubset(single.data)
-    prefix, suffix = _bytes(model.characters.prefix), _bytes(model.characters.suffix)
+    affixes = model.characters.prefix, model.characters.suffix
+    prefix, suffix = (to_bytes(affix.decode()) for affix in affixes)
     parts = model.merges[:, :2]
     unknown_merges = model.unk_id is not None and bool((parts == model.unk_id).any())
     falls_back = model.characters.byte_ids is not None
@@ -90,7 +87,3 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
         unknown_stops=model.unknown_stops and (characters is not None or lacks_bytes),
         characters=characters,
     )
-
-
-def _bytes(token: bytes) -> bytes | None:
-    return to_bytes(token.decode())

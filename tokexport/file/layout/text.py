@@ -73,7 +73,6 @@ LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 # CUTS: 128 x 128 bits, row = left character: encoding both sides separately changes no id.
 CUTS_SIZE: Final = 128 * 128 // 8
 
-
 # NORM: this header, then a RewriteOp for each operation, then their tables and contents.
 RewriteHeader = Struct(
     "op_count" / U32 * f"number of all operations, at most {MAX_OPS}",
