@@ -74,7 +74,6 @@ def inspect(
         if not listed:
             context.exit(show_source(name, parts_of(path, **how), as_json))
         contents = Contents(converted(path, how), name)
-    facts: dict[str, Any]
     if token_id is not None:
         facts, text = token_facts(contents, token_id)
         facts = {"token": facts}

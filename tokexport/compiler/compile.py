@@ -1,6 +1,6 @@
 """From a model to tables: each pass and each part of the compiler, in order."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, pairwise
 from typing import Any, Final
@@ -27,7 +27,6 @@ from tokexport.compiler.tables import (
     AddedTables,
     BytePairTables,
     EncodingTables,
-    OpTable,
     Pairs,
     SplitStage,
     StoredForms,
@@ -43,7 +42,6 @@ from tokexport.model import (
     BytePairModel,
     GreedyModel,
     Model,
-    PreTokenizerStep,
     Reference,
     Split,
     TokenizerModel,
@@ -109,7 +107,10 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> tuple[EncodingTables,
     model = swap_space_marker(replace(original, pre_tokenizer=splits))
     give_back_memory()
     normalizer = compile_steps(model.normalizer)
-    stages = tuple(_stage(step) for step in runs_of_rewrites(model.pre_tokenizer))
+    stages: tuple[Stage, ...] = tuple(
+        (step, compile_split(step)) if isinstance(step, Split) else compile_steps(step)
+        for step in runs_of_rewrites(model.pre_tokenizer)
+    )
     _check_stages(stages, normalizer)
     stages = mark_first_prefixes(
         normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens)
@@ -127,7 +128,12 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> tuple[EncodingTables,
     byte_pairs = _encoder(model, tokens) if isinstance(model.model, BytePairModel) else None
     give_back_memory()
     op_rows = tuple(islice(ops, len(normalizer)))
-    stage_tables = tuple(_stage_table(stage, ops) for stage in stages)
+    stage_tables = tuple(
+        SplitStage(stage[0], program_table(stage[1]))
+        if isinstance(stage[0], Split)
+        else tuple(islice(ops, len(stage)))
+        for stage in stages
+    )
     added = _added_tables(original, normalized)
     protected = _protected(model, normalizer)
     give_back_memory()
@@ -211,17 +217,6 @@ def _uncrossed_by_tokens(vocab: Iterable[bytes]) -> Pairs:
         if len(token) == 1 and token.isascii():
             is_token[token[0]] = True
     return ~crossed & (is_token[:, None] | is_token)
-
-
-def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> Stage:
-    return (step, compile_split(step)) if isinstance(step, Split) else compile_steps(step)
-
-
-def _stage_table(stage: Stage, ops: Iterator[OpTable]) -> SplitStage | tuple[OpTable, ...]:
-    if isinstance(stage[0], Split):
-        split, program = stage
-        return SplitStage(split, program_table(program))
-    return tuple(islice(ops, len(stage)))
 
 
 def _check_stages(stages: Sequence[Stage], normalizer: Sequence[Op]) -> None:

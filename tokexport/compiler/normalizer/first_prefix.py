@@ -38,7 +38,6 @@ def mark_first_prefixes(
             continue
         ops: list[Op] = []
         for op in stage:
-            assert not isinstance(op, Split | SplitProgram)
             one_to_one = all(one_to_one for one_to_one, _ in known)
             known_by_place = one_to_one or (whole and all(same_start for _, same_start in known))
             if isinstance(op, AffixOp) and op.only_first and not known_by_place:

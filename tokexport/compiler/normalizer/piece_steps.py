@@ -48,13 +48,12 @@ def piece_steps(whole: PieceNormalizer) -> tuple[NormalizerStep, ...]:
     # With escapes, a U+2581 in the text is the same as a space.
     last = f"[ {_SYMBOL}]" if whole.escapes else " "
     drop_last = [regex(rf"{last}+\z", "")] if removes else []
-    steps: list[NormalizerStep]
     if whole.suffix:
         marker = _unused_character(whole)
         # A text of only spaces gets no dummy space.
         lone = [regex(pattern, "") for pattern in _lone_spaces(whole)] if removes else []
         end = regex(rf"{last}*{marker}\z" if removes else rf"{marker}\z", " ")
-        steps = [*lone, Append(marker), *charsmap, *trim, end]
+        steps: list[NormalizerStep] = [*lone, Append(marker), *charsmap, *trim, end]
     elif not whole.prefix:
         steps = [*charsmap, *trim, *drop_last]
     elif removes or all(_rules(whole).values()):

@@ -42,11 +42,10 @@ def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
         return TokenizersReference.from_document(found, path)
-    reference: ReferenceTokenizer
     if isinstance(found, bytes):
         from tokexport.sources.rwkv import RwkvReference
 
-        reference = RwkvReference(found)
+        reference: ReferenceTokenizer = RwkvReference(found)
     else:
         from tokexport.sources.gguf.read import added_pieces, without_user_defined
         from tokexport.sources.gguf.reference import PiecesReference
