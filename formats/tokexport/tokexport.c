@@ -271,7 +271,7 @@ enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_B
 enum { EDIT_KEEPS = 32768, LABEL_BITS = 9, ACCEPT = 32768, CUTS_SIZE = 2048 };
 enum { CROSSINGS_ASCII = 2048, CROSSINGS_BYTES = 8192, PLACES = 4, MAP_OTHER = 128 };
 enum { MAP_LETTERS = 2, ONE_KNOWN = 1, BOTH_KNOWN = 2, CROSSED_BYTES = 3, FIRST_SKIP_SHIFT = 5 };
-enum { FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12, HEADER_FLAGS = 63, DECODER_FLAGS = 31 };
+enum { FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12, HEADER_FLAGS = 63, DECODER_FLAGS = 27 };
 enum { TRIE_FLAGS = 1 };
 /* header.model. */
 enum { MODEL_BPE = 1, MODEL_UNIGRAM = 2, MODEL_WORDPIECE = 3, MODEL_WORDLEVEL = 4 };
@@ -282,8 +282,7 @@ enum { REPLACE_SURROGATES = 16, UNKNOWN_STOPS = 32 };
 /* section.flags. */
 enum { SECTION_REQUIRED = 1 };
 /* decoder.flags. */
-enum { BYTE_FALLBACK = 1, BY_CHARACTER = 2, REPEATS_ONCE = 4, FIRST_BY_CONTENT = 8 };
-enum { FIRST_BY_TEXT = 16 };
+enum { BYTE_FALLBACK = 1, BY_CHARACTER = 2, FIRST_BY_CONTENT = 8, FIRST_BY_TEXT = 16 };
 /* edits.flags. */
 enum { READS_TOKENS = 1 };
 /* trie.flags. */
@@ -1529,13 +1528,12 @@ static void end_run(tkx_decoder *d, tkx_out_buf *s) {
 }
 
 /* Whether the run of FALLBACK tokens that begins at ids[0] is UTF-8 as a whole. */
-static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
+static int look_at_run(const tkx *t, const uint32_t *ids, size_t count) {
     uint8_t held[4];
     size_t held_size = 0, looked, i;
     for (i = 0; i < count; i++) {
         const uint8_t *bytes;
         uint32_t length, flags, j;
-        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
         if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK))
             break;
         for (j = 0; j < length; j++) {
@@ -1555,7 +1553,6 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     uint32_t length, flags;
     size_t i;
     for (i = count; i-- > 0;) {
-        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
         if ((rules & FIRST_BY_CONTENT) &&
             read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0)
             continue;
@@ -1600,11 +1597,8 @@ static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned last)
 }
 
 /* Whether the rules and skip_special let an id be emitted. */
-static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t length,
-                      uint32_t flags) {
+static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t length, uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
-    if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
-    d->previous = id;
     if (length || !(d->rules & FIRST_BY_CONTENT)) return 1;
     if (!(flags & TKX_FALLBACK)) end_run(d, s);
     return 0;
@@ -1615,7 +1609,7 @@ static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
     int code = read_token(d->t, id, &bytes, &length, &flags);
-    if (code != TKX_OK || !is_emitted(d, s, id, length, flags)) return code;
+    if (code != TKX_OK || !is_emitted(d, s, length, flags)) return code;
     if (d->pending != TKX_NONE) code = put_token(d, s, d->pending, 0);
     d->pending = TKX_NONE;
     if (code != TKX_OK) return code;
@@ -1639,9 +1633,9 @@ static int end_text(tkx_decoder *d, tkx_out_buf *s) {
 static int read_rules(tkx_decoder *d) {
     const uint8_t *rules = d->t->decoder.data;
     d->is_first = 1;
-    d->previous = d->pending = TKX_NONE;
+    d->pending = TKX_NONE;
     if (!rules) return 1;
-    if (load_u32(rules) > DECODER_FLAGS || load_u32(rules + 4) > 127) return 0;
+    if (load_u32(rules) & ~(uint32_t)DECODER_FLAGS || load_u32(rules + 4) > 127) return 0;
     d->rules = (uint8_t)load_u32(rules);
     d->strip = (uint8_t)load_u32(rules + 4);
     if ((d->rules & BY_CHARACTER) && !(d->rules & BYTE_FALLBACK)) return 0;
@@ -1651,8 +1645,7 @@ static int read_rules(tkx_decoder *d) {
 /* Whether a token, neither the last nor FALLBACK, is written unchanged. BYTS ends at `end`. */
 static TKX_INLINE int is_plain(const tkx_decoder *d, const uint8_t *bytes, uint32_t length,
                                const uint8_t *end) {
-    if (d->is_first | d->strip | d->held_size | d->run_state | (d->rules & REPEATS_ONCE)) return 0;
-    if (d->t->edits.data) return 0;
+    if (d->is_first | d->strip | d->held_size | d->run_state || d->t->edits.data) return 0;
     if (d->as_bytes ||
         (length - 1 < 8 && end - bytes >= 8 && !(load_u64(bytes) & HIGH_BITS >> (64 - 8 * length))))
         return 1;
@@ -1673,9 +1666,9 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
         if (code == TKX_OK && !(flags & TKX_FALLBACK) && i != last &&
             is_plain(d, bytes, length, end)) {
             put_short(s, bytes, length, end);
-        } else if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
+        } else if (code == TKX_OK && is_emitted(d, s, length, flags)) {
             if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
-                d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
+                d->run_state = (uint8_t)look_at_run(t, ids + i, count - i);
             code = put_token(d, s, ids[i], i == last ? LAST : 0);
         }
         if (code == TKX_E_ID) *size = i;

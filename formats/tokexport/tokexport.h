@@ -463,7 +463,7 @@ typedef struct tkx_decoder {
     uint8_t strip; /* the byte to drop if the text begins with it */
     uint8_t is_first, run_state;
     uint16_t run_size, run_good, edit_state;
-    uint32_t previous, pending;
+    uint32_t pending;
     uint8_t run[TKX_MAX_RUN];
 } tkx_decoder;
 

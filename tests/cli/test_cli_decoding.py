@@ -28,7 +28,7 @@ def test_the_output_shows_the_written_rules(written: list[Token], decoding: Deco
     assert (rules["edits"] is not None) == is_table
     assert rules["stripped"] == ([] if is_table or not decoding.edits else [" "])
     found = FirstIs(rules["first_is"])
-    flags = rules["byte_fallback"], rules["fallback_by_character"], rules["repeats_once"]
+    flags = rules["byte_fallback"], rules["fallback_by_character"]
     assert Decoding(*flags, found) == replace(decoding, edits=())
     assert [token.content for token in read if token] == [token.content for token in written]
     if contents.section(Tag.DECODER):

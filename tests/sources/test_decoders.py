@@ -36,10 +36,6 @@ def end_of_word(suffix: str) -> dict[str, Any]:
     return {"type": "BPEDecoder", "suffix": suffix}
 
 
-def ctc(cleanup: bool) -> dict[str, Any]:
-    return {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": cleanup}
-
-
 DECODERS: dict[str, dict[str, Any] | None] = {
     "none": None,
     "GPT-2": BYTE_LEVEL,
@@ -57,9 +53,6 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     "metaspace, first": metaspace("first"),
     "metaspace, never": metaspace("never"),
     "GPT": end_of_word("</w>"),
-    "wav2vec": ctc(True),
-    "CTC without cleanup": ctc(False),
-    "CTC, then the letters": sequence(ctc(True), replace("a", "é")),
     "a pattern that strips": sequence(FUSE, replace(r"\A▁", "", "Regex"), replace("ab", "")),
     "ends of words after literals": sequence(replace("▁", " "), end_of_word("</w>")),
     "GPT-BERT": sequence(BYTE_LEVEL, strip(" ", 1, 0), replace("\n ", "\n")),
@@ -137,7 +130,6 @@ parts = st.one_of(
     st.builds(replace, literals, contents, st.sampled_from(["String", "Regex"])),
     st.builds(strip, st.sampled_from(" ▁a"), st.integers(0, 2), st.sampled_from([0, 0, 1])),
     st.builds(metaspace, st.sampled_from(["always", "first", "never"])),
-    st.builds(ctc, st.booleans()),
     st.builds(end_of_word, st.sampled_from(["</w>", "", "a"])),
     st.builds(word_piece, st.sampled_from(["##", "", "▁"]), st.booleans()),
 )
@@ -182,13 +174,11 @@ def test_any_chain_produces_the_text_of_the_reference_or_is_refused() -> None:
         ((replace(r"\A▁", "", "Regex"),), ["a"], "Replace of each token is not supported"),
         ((FUSE, word_piece("##", True)), ["a"], "WordPiece after a decoder that joins"),
         ((BYTE_LEVEL, end_of_word("</w>")), ["a"], "BPEDecoder after a decoder that joins"),
-        ((FUSE, ctc(True)), ["a"], "CTC after other decoders"),
         ((FUSE, BYTE_LEVEL), ["Ġ"], "ByteLevel after a decoder that joins"),
         ((BYTE_LEVEL, BYTE_LEVEL), ["Ġ"], "ByteLevel after a decoder that joins"),
         ((FALLBACK, BYTE_LEVEL), ["<0x41>"], "ByteLevel after ByteFallback"),
         ((FALLBACK, FALLBACK), ["<0x41>"], "a second ByteFallback"),
         ((FALLBACK, FUSE, FALLBACK), ["<0x41>"], "a second ByteFallback"),
-        ((FALLBACK, ctc(True)), ["<0x41>"], "CTC after other decoders"),
         ((FALLBACK, end_of_word("</w>")), ["<0x41>"], "BPEDecoder between ByteFallback and Fuse"),
         ((FALLBACK, replace("ab", "c")), ["<0x41>"], "Replace between ByteFallback and Fuse"),
         ((FALLBACK, replace("a", "aa")), ["<0x41>"], "Replace between ByteFallback and Fuse"),
@@ -197,12 +187,9 @@ def test_any_chain_produces_the_text_of_the_reference_or_is_refused() -> None:
             ["<0x41>"],
             "Metaspace after other decoders and ByteFallback",
         ),
-        ((ctc(True), ctc(True)), ["a"], "CTC after other decoders"),
-        ((ctc(True), metaspace("always")), ["a"], "Metaspace after CTC"),
         ((metaspace("always"), end_of_word("</w>")), ["a"], "BPEDecoder after Metaspace"),
         ((end_of_word("</w>"), metaspace("always")), ["a"], "Metaspace after BPEDecoder"),
         ((word_piece("##", False), metaspace("always")), ["a"], "Metaspace after WordPiece"),
-        ((replace("b", "a"), ctc(True)), ["a", "b"], "CTC where two ids have one string"),
         (
             (metaspace("always"), FALLBACK),
             ["▁<0x41>"],

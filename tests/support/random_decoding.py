@@ -55,9 +55,8 @@ first_literals = st.builds(
 
 
 rules = st.builds(
-    lambda runs, repeats, first_is, edits: Decoding(runs[0], runs[1], repeats, first_is, (*edits,)),
+    lambda runs, first_is, edits: Decoding(runs[0], runs[1], first_is, (*edits,)),
     st.sampled_from([(False, False), (True, False), (True, True)]),
-    st.booleans(),
     st.sampled_from(FirstIs),
     st.just([StripChars(" ", 1)]) | st.just([ParseByteToken()]) | edits,
 ) | st.builds(

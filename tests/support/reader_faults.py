@@ -180,8 +180,6 @@ the last token has no form of its own:     if is_last: =>     if False:
 [decode decode-fallback]
 strip_left is ignored: one.removeprefix(rules.strip_left) for => one for
 a run is replaced as other text: REPLACEMENT * len(one) => replaced(one)
-[decode decode-repeats]
-REPEATS_ONCE is ignored: if rules.flags & REPEATS_ONCE and => if False and
 [decode decode-runs]
 READS_TOKENS is ignored: if self.flags & READS_TOKENS and => if False and
 [decode decode-edited]

@@ -142,7 +142,6 @@ class Contents:
         return {
             "byte_fallback": bool(rules.flags & DecoderFlag.BYTE_FALLBACK),
             "fallback_by_character": bool(rules.flags & DecoderFlag.BY_CHARACTER),
-            "repeats_once": bool(rules.flags & DecoderFlag.REPEATS_ONCE),
             "first_is": "text" if rules.flags & DecoderFlag.FIRST_BY_TEXT else by_content,
             "edits": self.digest(Tag.EDITS),
             "stripped": [chr(rules.strip_left)] if rules.strip_left else [],

@@ -60,8 +60,6 @@ class Decoding:
     byte_fallback: bool = False
     # With it, whole characters of such a run are kept, other bytes become U+FFFD (SentencePiece).
     fallback_by_character: bool = False
-    # Adjacent equal ids decode once (CTC).
-    repeats_once: bool = False
     first_is: FirstIs = FirstIs.ID
     # Applied to the joined text in order.
     edits: tuple[TextEdit, ...] = ()

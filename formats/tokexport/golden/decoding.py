@@ -69,7 +69,6 @@ METASPACE = {
     "prepend_scheme": "always",
     "split": True,
 }
-CTC = {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": True}
 LLAMA = sequence(replace("\u2581", " "), FALLBACK, FUSE, strip(" ", 1))
 # Replacements that span two tokens, between two strips.
 EDITED = sequence(FUSE, strip("b", 1), replace("a\u2581", "\u00e9"), strip("\u00e9", 1))
@@ -84,7 +83,6 @@ DECODERS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         {"type": "WordPiece", "prefix": "##", "cleanup": True},
         ["hello", "##ing", "##", ".", "n't", "\u4e2d", "##\U0001f642", "<s>"],
     ),
-    ("decode-repeats", CTC, ["<pad>", "|", "a", "b", "n't", "<s>"]),
     ("decode-last", {"type": "BPEDecoder", "suffix": "</w>"}, ["a", "c</w>", "</w>", "b", "<s>"]),
 )
 

@@ -45,7 +45,6 @@ def decoder_table(decoding: Decoding, *, has_one_form: bool) -> DecoderTable | N
     flags = {
         "BYTE_FALLBACK": decoding.byte_fallback,
         "BY_CHARACTER": decoding.fallback_by_character,
-        "REPEATS_ONCE": decoding.repeats_once,
         "FIRST_BY_CONTENT": decoding.first_is is FirstIs.CONTENT,
         "FIRST_BY_TEXT": decoding.first_is is FirstIs.TEXT,
     }

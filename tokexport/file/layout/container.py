@@ -141,7 +141,6 @@ class DecoderFlag(Flags):
 
     BYTE_FALLBACK = 1 << 0, "ids with FALLBACK form runs"
     BY_CHARACTER = 1 << 1, "with BYTE_FALLBACK: bytes in no valid character become U+FFFD"
-    REPEATS_ONCE = 1 << 2, "a repeated id produces nothing"
     FIRST_BY_CONTENT = 1 << 3, "an id of length 0 is neither the first nor the last"
     FIRST_BY_TEXT = 1 << 4, "an id is the first if no id before it produced bytes"
 

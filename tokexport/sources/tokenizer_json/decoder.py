@@ -19,8 +19,8 @@ from tokexport.sources.tokenizer_json.parts import (
 )
 
 _SUPPORTED: Final = (
-    "use null, ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder, CTC"
-    " or a Sequence of these"
+    "use null, ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder or a"
+    " Sequence of these"
 )
 _PATTERNS: Final = (
     r'use a pattern without special characters, or "(?<!\\n)^ " or "\\A ", which drop one'
@@ -104,7 +104,9 @@ def _step(node: Node) -> Step:
                 sees_last=True,
             )
         case "CTC":
-            return _ctc(node)
+            problem = "the decoder CTC is not supported: no published tokenizer.json has it"
+            hint = "use Fuse, and drop repeated ids and padding before decoding"
+            return kind.unsupported(problem, hint)
         case _:
             return kind.unsupported(f"the decoder {show(kind.value)} is not supported", _SUPPORTED)
 
@@ -146,15 +148,6 @@ def _metaspace(node: Node) -> Step:
     on_text = ReplaceLiteral(replacement, at_start, path=node.path)
     on_strings = ReplaceLiteral(replacement, " ", at_start if sees_first else None, node.path)
     return Step(node.path, "Metaspace", on_text, on_strings, sees_first)
-
-
-def _ctc(node: Node) -> Step:
-    node.object({"type", "pad_token", "word_delimiter_token", "cleanup"})
-    changes: tuple[tuple[str, str], ...] = ((node.field("pad_token").string(), ""),)
-    delimiter = node.field("word_delimiter_token").string()
-    if node.field("cleanup").boolean():
-        changes += (*CLEANUP, (delimiter, " "))
-    return Step(node.path, "CTC", on_strings=lambda text, first, last: _replaced(text, changes))
 
 
 def _replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:

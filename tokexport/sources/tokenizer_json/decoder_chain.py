@@ -67,8 +67,6 @@ class _Chain:
                 self._join(step)
             case "ByteFallback":
                 self._fall_back(step)
-            case "CTC":
-                self._repeat_once(step)
             case _ if self._is_joined:
                 self._edit(step)
             case _ if self._fallback:
@@ -94,8 +92,8 @@ class _Chain:
         if step.on_strings is None:
             _refuse(step.path, f"{step.name} of each token", f"put the {step.name} after a Fuse")
         if step.sees_first or step.sees_last:
-            if self._sees or self._decoding.repeats_once:
-                _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "use one of the two")
+            if self._sees:
+                _refuse(step.path, f"{step.name} after {self._sees}", "use one of the two")
             self._sees = step.name
         self._change(functools.partial(_mapped, step), step.sees_first, step.sees_last)
 
@@ -115,9 +113,8 @@ class _Chain:
         )
 
     def _fall_back(self, step: Step) -> None:
-        if self._fallback or self._decoding.repeats_once:
-            found = "a second ByteFallback" if self._fallback else "ByteFallback after CTC"
-            _refuse(step.path, found, "leave out one of the two")
+        if self._fallback:
+            _refuse(step.path, "a second ByteFallback", "leave out one of the two")
         if self._is_joined:  # the joined text may have become the name of a byte
             self._add(ParseByteToken(step.path))
             return
@@ -127,15 +124,6 @@ class _Chain:
             _refuse(step.path, found, "put ByteFallback first")
         if self._fallback:
             self._decoding = replace(self._decoding, byte_fallback=True)
-
-    def _repeat_once(self, step: Step) -> None:
-        """The reference compares strings; comparing ids is equivalent if all strings differ."""
-        if self._is_joined or self._fallback or self._sees or self._decoding.repeats_once:
-            _refuse(step.path, "CTC after other decoders", "put CTC first")
-        if len({*self._forms[0]}) < len(self._numbers):
-            _refuse(step.path, "CTC where two ids have one string", "make the strings differ")
-        self._map(step)
-        self._decoding = replace(self._decoding, repeats_once=True)
 
     def _join(self, step: Step) -> None:
         is_bytes = step.name == "ByteLevel"

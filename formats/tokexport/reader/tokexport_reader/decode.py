@@ -11,8 +11,8 @@ from .data import characters, is_utf8, require, u16s, u32s
 from .file import File
 
 SPECIAL, FALLBACK = 4, 16  # RecordFlag
-BYTE_FALLBACK, BY_CHARACTER, REPEATS_ONCE, FIRST_BY_CONTENT, FIRST_BY_TEXT = 1, 2, 4, 8, 16
-DECODER_FLAGS = 31
+BYTE_FALLBACK, BY_CHARACTER, FIRST_BY_CONTENT, FIRST_BY_TEXT = 1, 2, 8, 16
+DECODER_FLAGS = 27
 READS_TOKENS = 1
 KEEPS = 0x8000
 REPLACEMENT = "\ufffd"
@@ -70,21 +70,12 @@ def listed(file: File, ids: Sequence[int], skip_special: bool) -> list[int]:
 
 
 def given(file: File, rules: Rules, ids: Sequence[int]) -> list[Part]:
-    """The output of each id: its surface form, or nothing if it repeats the id before it."""
-    repeats = {
-        at for at in range(1, len(ids)) if rules.flags & REPEATS_ONCE and ids[at] == ids[at - 1]
-    }
+    """The output of each id: its surface form."""
     by_content = bool(rules.flags & FIRST_BY_CONTENT)
-    counted = [
-        at
-        for at, id in enumerate(ids)
-        if at not in repeats and not (by_content and file.record(id)[1] == 0)
-    ]
+    counted = [at for at, id in enumerate(ids) if not (by_content and file.record(id)[1] == 0)]
     parts: list[Part] = []
     for at, id in enumerate(ids):
-        if at in repeats:
-            parts.append(Part(b"", in_run=True))  # it does not end a run
-        elif rules.flags & BYTE_FALLBACK and file.record(id)[2] & FALLBACK:
+        if rules.flags & BYTE_FALLBACK and file.record(id)[2] & FALLBACK:
             parts.append(Part(file.token_bytes(id), in_run=True))
         else:
             is_first, is_last = [at] == counted[:1], [at] == counted[-1:]
