@@ -293,9 +293,8 @@ enum { ISOLATED = 0, REMOVED = 1, MERGED_WITH_PREVIOUS = 2, MERGED_WITH_NEXT = 3
 enum { INVERT = 1, ON_BYTES = 2, REWRITE = 4, EMPTY_MATCHES = 8, SEARCH_STARTS = 16 };
 /* op.kind. */
 enum { FORM = 0, MAP = 1, REPLACE = 2, CHARSMAP = 3, AFFIX = 4, BYTES = 5 };
-/* op.flags: for AFFIX, except BY_CLUSTER and COLLAPSE. */
+/* op.flags: for AFFIX, except BY_CLUSTER. */
 enum { APPEND = 1, UNLESS_PRESENT = 2, ONLY_FIRST = 4, BY_CLUSTER = 8, FIRST_SOURCE = 16 };
-enum { COLLAPSE = 32 };
 /* form.form. */
 enum { NFC = 0, NFD = 1, NFKC = 2, NFKD = 3 };
 /* characters.unit: what a first symbol stands for. */
@@ -781,7 +780,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->table = (tkx_span){section.data + table, table_size};
     op->content = (tkx_span){section.data + content, content_size};
     if (op->kind == AFFIX) flags = APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE;
-    if (op->kind == CHARSMAP) flags = op->flags & BY_CLUSTER ? BY_CLUSTER : COLLAPSE;
+    if (op->kind == CHARSMAP) flags = BY_CLUSTER;
     if (load_u16(entry + 2) || load_u32(entry + 28) || (op->flags & ~flags) ||
         content_size > MAX_CONTENT || !is_text(op->content) ||
         (content_size && op->kind != REPLACE && op->kind != AFFIX))
@@ -3280,25 +3279,6 @@ static void run_charsmap(tkx_rewriter *w) {
     align_last(w);
     w->ctx->memory_used = mark;
 }
-
-/* CHARSMAP with COLLAPSE, which drops spaces at the start and after another space. */
-static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
-    const uint8_t *p = w->text;
-    int after_space = 1;
-    tkx_scanner f;
-    scan_protected(&f, w->ctx, w->op, p, w->end);
-    w->changed = 1;
-    while (p < w->end && w->ctx->code == TKX_OK) {
-        tkx_span becomes;
-        const uint8_t *end = charsmap_part(&f, w->op, p, &becomes);
-        if (w->ctx->code != TKX_OK) return;
-        for (; after_space && becomes.size && *becomes.data == ' '; becomes.data++) becomes.size--;
-        if (becomes.size) after_space = becomes.data[becomes.size - 1] == ' ';
-        write_replacement(w, becomes, p, end);
-        p = end;
-    }
-    align_last(w);
-}
 #endif
 /* ---- rewrite.c: operations that rewrite a text (3.3) ----------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
@@ -3371,7 +3351,7 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
-        case CHARSMAP: (op->flags & COLLAPSE ? run_collapsing : run_charsmap)(w); break;
+        case CHARSMAP: run_charsmap(w); break;
         case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }

@@ -46,7 +46,7 @@
                           (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
 
    BPE over bytes, added tokens and the pre-tokenizer are not optional. All macros together leave 28
-   KB of code of 48 (gcc 12 -Os, x86-64).
+   KB of code of 47 (gcc 12 -Os, x86-64).
 
    The format is described in SPEC.md beside this file. The self test, ids by prefix and
    conversations, which few programs need, are in tokexport_extra.h. */

@@ -11,7 +11,6 @@ from golden_files import Changes, fill, numbers, parts, patched, section
 OK, SECTION_SIZE, CORRUPT = 0, -33, -37
 SMALLEST, NONE = "smallest-bpe", 0xFFFFFFFF
 MAP_FIELDS, CHARSMAP_HEADER = 16, 24
-COLLAPSE = 32
 
 pytestmark = NEEDS_COMPILER
 
@@ -92,9 +91,7 @@ def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
         program=(program, 1),
         text=(size, 1),
     )
-    not_utf8 = fill(b"NORM", *tables["text"], "B", 0xFF)
-    yield not_utf8, "aa", "plin"
-    yield [(b"NORM", 16 + 1, "B", COLLAPSE), *not_utf8], "aa", "plin"
+    yield fill(b"NORM", *tables["text"], "B", 0xFF), "aa", "plin"
     start, _ = tables["units"]
     values = numbers("sequences", b"NORM", start, units)
     full = [unit for unit, value in enumerate(values) if value >> 31]
@@ -162,12 +159,6 @@ def test_corruption_that_encoding_detects(
     for text in affected.split("|"):
         assert library.encode(text.encode())[0] == CORRUPT
     assert library.encode(unaffected.encode())[0] == OK
-
-
-def test_sequences_may_drop_spaces(library: Library) -> None:
-    assert library.open(patched("sequences", (b"NORM", 16 + 1, "B", COLLAPSE))) == OK
-    text = "e\u0301 \u00a9\u0915\u094d\r\n \u00c0B \u4f60\ufb01 <a<a> abab! aa\u00e9"
-    assert library.encode(text.encode())[0] == OK
 
 
 def test_a_record_that_points_outside_the_bytes(library: Library) -> None:

@@ -245,9 +245,6 @@ def of_sequences(rules: dict[str, str], **options: Any) -> Charsmap:
         ((of_sequences({"a": "b"}, protected=("<a>", "<a")),), "a<a><aa", "b<a><ab"),
         ((of_sequences({"<": "x", "é": ""}, protected=("é<",)),), "é<é<<é", "é<é<x"),
         ((of_sequences({"e\u0301": "é"}),), "e\u0301\u0302e", "é\u0302e"),
-        ((of_sequences({}, protected=("  ",), collapses=True),), "  a   b  ", "a  b  "),
-        ((of_sequences({"x": " b  "}, collapses=True),), " xx a", "b  b  a"),
-        ((of_sequences({"x": ""}, collapses=True),), "x a x b", "a b"),
         ((Replace("a", "b"), Replace("b", "")), "cab", "c"),
     ],
 )

@@ -77,10 +77,6 @@ what is left is not taken: takes[-1] = takes[-1][0], takes[-1][1] + left => pass
 the shortest sequence wins: [(len(character), character)])[-1] => [(len(character), character)])[0]
 [charsmap collapsed]
 texts are not protected: end, _ = self.protected.longest(text, at) => end = at
-COLLAPSE is ignored: if self.flags & COLLAPSE else parts => if False else parts
-COLLAPSE keeps spaces at the start:     spaced = True =>     spaced = False
-COLLAPSE forgets a space: kept.endswith(b" ") if kept else spaced => kept.endswith(b" ")
-COLLAPSE drops one space: new.lstrip(b" ") if => new.removeprefix(b" ") if
 [stages behaviors]
 INVERT is ignored: matched != invert) for start => matched) for start
 REMOVED keeps matches: in parts if not matched] => in parts]

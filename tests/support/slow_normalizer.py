@@ -41,15 +41,10 @@ def _sequences_replaced(text: str, step: Charsmap) -> str:
     contents = sorted(
         (content.encode() for content in step.protected if content), key=len, reverse=True
     )
-    after_space = step.collapses
     while rest:
         whole = next((content for content in contents if rest.startswith(content)), None)
         starts = (rest[:size] for size in range(longest, 0, -1))
         key = whole or next(filter(rules.__contains__, starts), rest.decode()[0].encode())
-        part = whole or rules.get(key, key)
-        part = part.lstrip(b" ") if after_space else part
-        if part:
-            parts.append(part)
-            after_space = step.collapses and part.endswith(b" ")
+        parts.append(whole or rules.get(key, key))
         rest = rest[len(key) :]
     return b"".join(parts).decode()

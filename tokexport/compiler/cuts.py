@@ -156,8 +156,6 @@ class _Boundary:
                 self._doubled = "" if unless_present else content
 
     def _pass_charsmap(self, op: rewriting.CharsmapOp) -> None:
-        if op.collapses:
-            self.clean[:] = False  # a space is dropped at the start of the right side
         if op.clusters is None:
             last, firsts, crossed = _edges_of_sequences(op)
             self.clean &= ~self.seen(crossed)

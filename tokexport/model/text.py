@@ -134,8 +134,6 @@ class Charsmap:
     by_grapheme: bool
     # Texts that are left unchanged (user-defined symbols).
     protected: tuple[str, ...] = ()
-    # U+0020 is dropped at the start and after another one, unless one text or replacement has both.
-    collapses: bool = False
     path: str = "normalizer"
 
 

@@ -215,21 +215,21 @@ def suffix() -> Golden:
 
 
 def collapsed() -> Golden:
-    """COLLAPSE, of CHARSMAP and of ALGN: spaces that are protected, or that become adjacent."""
+    """ALGN with COLLAPSE: a text that is protected, and spaces that become adjacent."""
     pieces = [UNKNOWN, *(Piece(letter, -3.0) for letter in "\u2581ab<"), Piece("a\u2581", -1.0)]
-    pieces.append(Piece("b  <", 0.0, PieceType.USER_DEFINED))
+    pieces.append(Piece("b \x02", 0.0, PieceType.USER_DEFINED))
     model = SentencePieceModel(
         "golden.model",
         tuple(pieces),
         Algorithm.BPE,
-        normalizer=NormalizerSpec(charsmap_of({"\x01": "  ", "\x02": "a ", "\x03": ""})),
+        normalizer=NormalizerSpec(charsmap_of({"\x01": " ", "\x02": "a ", "\x03": ""})),
     )
     texts = [
         "a b  ab",
         "a  b  <  a",
         "  a ",
         "\x01 \x01a\x01\x01  b",
-        "b  <b  <",
+        "b \x02b \x02 \x02",
         "\x02 \x03 \x02a",
     ]
     return piece_golden("collapsed", model, [*texts, " \x03  b", "ab  ", ""])

@@ -117,7 +117,7 @@ def _sections() -> dict[str, bytes]:
         "SPLITS-replace-removes": _operation(
             kind=OpKind.REPLACE, table=_program(flags=0, behavior=1)
         ),
-        "SPLITS-charsmap-flags": _clusters(flags=OpFlag.BY_CLUSTER | OpFlag.COLLAPSE),
+        "SPLITS-charsmap-flags": _clusters(flags=OpFlag.BY_CLUSTER | OpFlag.APPEND),
         "SPLITS-charsmap-clusters-protected": _clusters(node_count=1),
         "SPLITS-charsmap-clusters-removed": _clusters(program=_program(flags=0, behavior=1)),
         "SPLITS-charsmap-clusters-inverted": _clusters(program=_program(flags=1)),

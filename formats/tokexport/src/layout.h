@@ -38,9 +38,8 @@ enum { ISOLATED = 0, REMOVED = 1, MERGED_WITH_PREVIOUS = 2, MERGED_WITH_NEXT = 3
 enum { INVERT = 1, ON_BYTES = 2, REWRITE = 4, EMPTY_MATCHES = 8, SEARCH_STARTS = 16 };
 /* op.kind. */
 enum { FORM = 0, MAP = 1, REPLACE = 2, CHARSMAP = 3, AFFIX = 4, BYTES = 5 };
-/* op.flags: for AFFIX, except BY_CLUSTER and COLLAPSE. */
+/* op.flags: for AFFIX, except BY_CLUSTER. */
 enum { APPEND = 1, UNLESS_PRESENT = 2, ONLY_FIRST = 4, BY_CLUSTER = 8, FIRST_SOURCE = 16 };
-enum { COLLAPSE = 32 };
 /* form.form. */
 enum { NFC = 0, NFD = 1, NFKC = 2, NFKD = 3 };
 /* characters.unit: what a first symbol stands for. */

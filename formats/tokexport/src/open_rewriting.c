@@ -66,7 +66,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->table = (tkx_span){section.data + table, table_size};
     op->content = (tkx_span){section.data + content, content_size};
     if (op->kind == AFFIX) flags = APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE;
-    if (op->kind == CHARSMAP) flags = op->flags & BY_CLUSTER ? BY_CLUSTER : COLLAPSE;
+    if (op->kind == CHARSMAP) flags = BY_CLUSTER;
     if (load_u16(entry + 2) || load_u32(entry + 28) || (op->flags & ~flags) ||
         content_size > MAX_CONTENT || !is_text(op->content) ||
         (content_size && op->kind != REPLACE && op->kind != AFFIX))

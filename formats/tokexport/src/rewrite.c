@@ -74,7 +74,7 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
-        case CHARSMAP: (op->flags & COLLAPSE ? run_collapsing : run_charsmap)(w); break;
+        case CHARSMAP: run_charsmap(w); break;
         case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }

@@ -177,23 +177,4 @@ static void run_charsmap(tkx_rewriter *w) {
     w->ctx->memory_used = mark;
 }
 
-/* CHARSMAP with COLLAPSE, which drops spaces at the start and after another space. */
-static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
-    const uint8_t *p = w->text;
-    int after_space = 1;
-    tkx_scanner f;
-    scan_protected(&f, w->ctx, w->op, p, w->end);
-    w->changed = 1;
-    while (p < w->end && w->ctx->code == TKX_OK) {
-        tkx_span becomes;
-        const uint8_t *end = charsmap_part(&f, w->op, p, &becomes);
-        if (w->ctx->code != TKX_OK) return;
-        for (; after_space && becomes.size && *becomes.data == ' '; becomes.data++) becomes.size--;
-        if (becomes.size) after_space = becomes.data[becomes.size - 1] == ' ';
-        write_replacement(w, becomes, p, end);
-        p = end;
-    }
-    align_last(w);
-}
-
 #endif

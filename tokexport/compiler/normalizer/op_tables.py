@@ -36,8 +36,8 @@ def _op_table(op: rewriting.Op, grows: int, extra: int) -> OpTable:
         case rewriting.ReplaceOp(program, content):
             return OpTable("REPLACE", (), grows, extra, program_table(program), content)
         case rewriting.CharsmapOp():
-            flags = ("BY_CLUSTER",) if op.clusters else ("COLLAPSE",) * op.collapses
-            return OpTable("CHARSMAP", flags, grows, extra, _charsmap_table(op))
+            table, by_cluster = _charsmap_table(op), ("BY_CLUSTER",) * (op.clusters is not None)
+            return OpTable("CHARSMAP", by_cluster, grows, extra, table)
         case SpellBytes():
             return OpTable("BYTES", (), grows, extra)
         case rewriting.AffixOp(content):

@@ -10,8 +10,8 @@ The library (``Normalizer::Normalize``) maps a text by the charsmap, longest rul
 
 Here each is a separate step. That is equivalent if a text that the charsmap empties is
 distinguished from an empty one: the library adds a dummy space to the first, not to the second.
-Only if a user-defined piece or the value of a rule has two consecutive spaces, the charsmap drops
-the spaces itself: the library keeps or drops these two together.
+Where spaces are removed, a user-defined piece or the value of a rule with several in a row is
+refused: the library keeps or drops these together.
 """
 
 import re
@@ -30,7 +30,8 @@ _MARKERS: Final = tuple(map(chr, (0x10FFFF, 0x10FFFE, 0xFFFFF, 0xFFFFE, 0xEFFFF,
 
 
 def piece_steps(whole: PieceNormalizer) -> tuple[NormalizerStep, ...]:
-    """The steps. UnsupportedError for a charsmap that is damaged, or has too many rules.
+    """The steps. UnsupportedError for a charsmap that is damaged, or has too many rules, and for
+    spaces in a row where extra ones are removed.
 
     >>> piece_steps(PieceNormalizer(prefix=True, escapes=False))
     (Prepend(content=' ', unless_present=False, only_first=False),)
@@ -38,13 +39,16 @@ def piece_steps(whole: PieceNormalizer) -> tuple[NormalizerStep, ...]:
     removes, protected, path = whole.collapses, whole.protected, whole.path
     regex = partial(Replace, literal=False, path=path)
     values = whole.charsmap[4 + int.from_bytes(whole.charsmap[:4], "little") :]
-    has_two = b"  " in values or any("  " in text for text in protected)
+    if removes and (b"  " in values or any("  " in text for text in protected)):
+        problem = "spaces in a row in a piece or a rule, where extra ones are removed, are"
+        hint = "leave them out, or train with remove_extra_whitespaces=False"
+        raise UnsupportedError(path, f"{problem} not supported", hint)
     has_space = any(" " in text for text in protected)  # offsets are those of all of it
     charsmap = []
-    if whole.charsmap or has_space or (removes and has_two):
-        charsmap = [Charsmap(whole.charsmap, False, protected, removes and has_two, path)]
-    collapse = [regex(" {2,}", " ")] if removes and not has_two else []
-    trim = [regex(r"\A +", ""), *collapse] if collapse else []
+    if whole.charsmap or has_space:
+        charsmap = [Charsmap(whole.charsmap, False, protected, path)]
+    collapse = [regex(" {2,}", " ")] if removes else []
+    trim = [regex(r"\A +", ""), *collapse] if removes else []
     # With escapes, a U+2581 in the text is the same as a space.
     last = f"[ {_SYMBOL}]" if whole.escapes else " "
     drop_last = [regex(rf"{last}+\z", "")] if removes else []

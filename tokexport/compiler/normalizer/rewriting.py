@@ -71,15 +71,12 @@ class CharsmapOp:
     """Sequences are replaced: by grapheme cluster (``clusters``), or the longest at each position.
 
     Characters whose class in ``clusters`` is ``first_plain`` or above are left unchanged.
-    ``collapses``: a replacement loses its leading spaces where the text so far ends in a space or
-    is empty.
     """
 
     sequences: CharacterSequences
     clusters: SplitProgram | None
     protected: tuple[str, ...]
     first_plain: int = 0
-    collapses: bool = False
 
 
 # Some steps are operations already.
@@ -153,7 +150,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
         case Charsmap():
             sequences = read_charsmap(step.data, step.path)
             if not step.by_grapheme:
-                return [CharsmapOp(sequences, None, step.protected, collapses=step.collapses)]
+                return [CharsmapOp(sequences, None, step.protected)]
             assert not step.protected  # only SentencePiece has protected texts
             give_back_memory()  # the sets of a grapheme program take ten megabytes
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())

@@ -93,14 +93,13 @@ class OpKind(Code):
 
 
 class OpFlag(Flags):
-    """``op.flags``: for AFFIX, except BY_CLUSTER and COLLAPSE."""
+    """``op.flags``: for AFFIX, except BY_CLUSTER."""
 
     APPEND = 1 << 0, "AFFIX: after the text, not before it"
     UNLESS_PRESENT = 1 << 1, "AFFIX: not if the text begins with the content"
     ONLY_FIRST = 1 << 2, "AFFIX: only before or after a text that is first (3.1)"
     BY_CLUSTER = 1 << 3, "CHARSMAP: by grapheme cluster, not the longest sequence at each position"
     FIRST_SOURCE = 1 << 4, "AFFIX, rare: only if the source of the first byte begins at 0 (A)"
-    COLLAPSE = 1 << 5, "CHARSMAP, rare: spaces at the start and after a space are dropped"
 
 
 RewriteOp = Struct(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -11,7 +11,7 @@ from .data import characters, is_utf8, require, u32, u32s
 from .stages import ISOLATED, STAGE_SIZE, Stage, read_stage
 from .tables import ByteTrie
 
-BY_CLUSTER, COLLAPSE = 8, 32
+BY_CLUSTER = 8
 HEADER_SIZE, MAX_CLUSTER = 24, 5
 
 Parts = Iterator[tuple[bytes, bytes]]  # the old text, and what it becomes
@@ -79,8 +79,7 @@ class Charsmap:
 
     def parts(self, text: bytes) -> Parts:
         """The parts of a text, and what each becomes."""
-        parts = self._by_cluster(text) if self.flags & BY_CLUSTER else self.longest_first(text)
-        return collapsed(parts) if self.flags & COLLAPSE else parts
+        return self._by_cluster(text) if self.flags & BY_CLUSTER else self.longest_first(text)
 
     def longest_first(self, text: bytes) -> Parts:
         """Without BY_CLUSTER."""
@@ -124,15 +123,6 @@ class Charsmap:
             made.append((character, offsets[taken if count else taken - 1]))
             taken += count
         return made
-
-
-def collapsed(parts: Iterable[tuple[bytes, bytes]]) -> Parts:
-    """The parts after COLLAPSE."""
-    spaced = True
-    for old, new in parts:
-        kept = new.lstrip(b" ") if spaced else new
-        yield old, kept
-        spaced = kept.endswith(b" ") if kept else spaced
 
 
 def _offset(unit: int) -> int:

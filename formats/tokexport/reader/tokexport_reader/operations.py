@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from .charsmap import BY_CLUSTER, COLLAPSE, Charsmap
+from .charsmap import BY_CLUSTER, Charsmap
 from .data import characters, is_utf8, require, u32s
 from .normal_forms import SYLLABLES, Form, letters
 from .stages import EMPTY_MATCHES, ISOLATED, STAGE_SIZE, Stage, read_stage
@@ -23,7 +23,7 @@ FLAGS_OF_KIND = {
     FORM: 0,
     MAP: 0,
     REPLACE: 0,
-    CHARSMAP: BY_CLUSTER | COLLAPSE,
+    CHARSMAP: BY_CLUSTER,
     AFFIX: APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE,
     BYTES: 0,
 }
@@ -182,7 +182,6 @@ def read_operation(section: bytes, at: int) -> Operation:
         require(program.flags & ~EMPTY_MATCHES == 0, "TKX_E_SPLITS")
         return Replace(program, content)
     if kind == CHARSMAP:
-        require(flags != BY_CLUSTER | COLLAPSE, "TKX_E_SPLITS")
         return Charsmap(table, flags)
     require(not table, "TKX_E_SPLITS")
     return Affix(content, flags) if kind == AFFIX else SpellBytes()
