@@ -43,6 +43,7 @@ SOURCES: Final[tuple[AnySource, ...]] = (
     tiktoken.PICKLE,  # before ranks, which lack a part of what it holds
     tiktoken.RANKS,
     tiktoken.TEKKEN,
+    tiktoken.PACKED,
     rwkv.SOURCE,
     clip.SOURCE,
     minbpe.SOURCE,

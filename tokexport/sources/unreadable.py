@@ -116,8 +116,6 @@ def refuse(source: Input, others: Sequence[str] = ()) -> NoReturn:
 
 
 def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
-    if "bpe_ranks" in fields and "pat_str" in fields:
-        _refuse(file, "a tiktoken encoding as JSON", SUPPORTED)
     if are_settings(fields):
         other = "file with its vocabulary" if file == "tokenizer.json" else "tokenizer.json"
         _refuse(file, "a tokenizer_config.json", f"give the {other}, or the directory with both")

@@ -1,5 +1,5 @@
-"""tiktoken: rank files, Mistral's tekken.json, and encodings from Python, also pickled, as nanochat
-saves its tokenizer.pkl: the pickle is parsed, never loaded.
+"""tiktoken: rank files, Mistral's tekken.json, encodings as JSON, and encodings from Python, also
+pickled, as nanochat saves its tokenizer.pkl: the pickle is parsed, never loaded.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tiktoken.encoding import build, read_encoding
+from tokexport.sources.tiktoken.packed import parse_packed
 from tokexport.sources.tiktoken.pickled import read_pickle
 from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
 from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoken, list_without_ids
@@ -77,6 +78,24 @@ def _tekken_reference(source: Input, root: Node) -> ReferenceTokenizer:
     return _references().from_parts(ranks, config["pattern"], special_tokens)
 
 
+def _sniff_packed(source: Input) -> Node | None:
+    return source.json if {"pat_str", "bpe_ranks"} <= source.fields.keys() else None
+
+
+def _read_packed(source: Input, root: Node) -> TokenizerModel:
+    provenance = source.files.provenance("tiktoken as JSON")
+    return build(source.name, *parse_packed(root), provenance)
+
+
+def _packed_reference(source: Input, root: Node) -> ReferenceTokenizer:
+    """As js-tiktoken reads the lines."""
+    ranks: dict[bytes, int] = {}
+    for line in filter(None, root.value["bpe_ranks"].split("\n")):
+        _, first, *tokens = line.split(" ")
+        ranks |= {base64.b64decode(token): int(first) + n for n, token in enumerate(tokens)}
+    return _references().from_parts(ranks, root.value["pat_str"], root.value["special_tokens"])
+
+
 def _sniff_object(source: Input) -> Any:
     known = all(hasattr(source.object, name) for name in _ENCODING)
     return source.object if known else None
@@ -108,6 +127,9 @@ TEKKEN = Source(
     _tekken_reference,
     files=("tekken.json",),
     under_any_name=True,
+)
+PACKED = Source(
+    "tiktoken as JSON", _sniff_packed, _read_packed, _packed_reference, under_any_name=True
 )
 PICKLE = Source(
     _PICKLE,
