@@ -18,7 +18,7 @@ _OTHER_FILES: Final = (
     "a tokenizer_config.json",
     "the config.json of a model",
     "a JSON object of another kind",
-    "JSON that is no object",
+    "JSON that is not an object",
     "text that is not a vocabulary",
     "a tokexport file",
     "a text of pairs of numbers",

@@ -69,6 +69,8 @@ UNSUPPORTED = [
     (b'{"config": {}, "miditok_version": "3.0.6", "_model": "{}"}', "a tokenizer of MidiTok"),
     *((data, "a JSON object of another kind") for data in (b'{"a": "b"}', b'{"a": 1.5}')),
     (KERAS, "a tokenizer of Keras"),
+    (json.dumps(KERAS.decode()).encode(), "a tokenizer of Keras .*has a `model`"),
+    (b"<cls>\n<pad>\nL\nA\nG\n", r"tokens without BERT's \[UNK\] is not .*; it alone does not"),
     (b'"{"', "JSON that is not an object"),
     (b'"the" and "of"', "JSON that is not an object"),
     (b"[1, 2]", "JSON that is not an object"),

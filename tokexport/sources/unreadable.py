@@ -18,6 +18,14 @@ SUPPORTED: Final = (
     " tokenizers.Tokenizer"
 )
 DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
+_LIST: Final = (
+    "it alone does not determine ids; give the tokenizer.json of this tokenizer, its SentencePiece"
+    " model, or GPT-2's kind of vocab.json with merges.txt"
+)
+_KERAS: Final = (
+    "a tokenizer of Keras (words by frequency)",
+    "no current library gives its ids; a tokenizer.json of the library `tokenizers` has a `model`",
+)
 _PICKLE: Final = rb"\x80[\x02-\x05]"
 # How a file begins, what it is, and what to do instead.
 _STARTS: Final = (
@@ -41,10 +49,12 @@ _STARTS: Final = (
         "a file of weights (safetensors)",
         f"{DIRECTORY}; `inspect` and `encode` read a tokexport file that is embedded in it",
     ),
+    (rb'"\{\\"class_name\\": \\"Tokenizer\\"', *_KERAS),  # a string of JSON
     (_PICKLE, "a Python pickle", "give a pickle of a tiktoken.Encoding, as nanochat saves it"),
 )
 _TIKTOKEN: Final = b"tiktoken.core"
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+_WORD: Final = re.compile(rb"[^\s\0-\x1f]+\s*")
 _NUMBERED: Final = re.compile(rb"\S+[ \t]+[0-9]+\s*")
 # Common text files of numbered lines that are not tokenizers.
 _LISTS: Final = (
@@ -100,19 +110,18 @@ def refuse(source: Input, others: Sequence[str] = ()) -> NoReturn:
         _refuse_object(file, source.json.object(repeats=True))
     what = list_without_ids(source.lines)
     if what is not None:
-        _refuse(
-            file,
-            what,
-            "it alone does not determine ids; give the tokenizer.json of this tokenizer, its"
-            " SentencePiece model, or GPT-2's kind of vocab.json with merges.txt",
-        )
+        _refuse(file, what, _LIST)
     known = f"the file is of no known binary format; {SUPPORTED}"
     bare = decoded(source.data, file, known).removeprefix("\ufeff").strip()
     is_json = (
         bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""' or is_array(source.data)
     )
-    what = "JSON that is not an object" if is_json else "text that is not a vocabulary"
-    _refuse(file, what, f"give another file: {', '.join(others)}" if others else DIRECTORY)
+    what, hint = "text that is not a vocabulary", DIRECTORY
+    if is_json:
+        what = "JSON that is not an object"
+    elif len(source.lines) > 1 and all(map(_WORD.fullmatch, source.lines)):
+        what, hint = "a list of tokens without BERT's [UNK]", _LIST
+    _refuse(file, what, f"give another file: {', '.join(others)}" if others else hint)
 
 
 def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
@@ -125,9 +134,7 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
         hint = "its ids are those of MidiTok's own vocabulary, which only MidiTok reads"
         _refuse(file, "a tokenizer of MidiTok (music, not text)", hint)
     if fields.get("class_name") == "Tokenizer":
-        hint = "no current library gives its ids; the tokenizer.json of the library `tokenizers`"
-        hint += ' has a field "model"'
-        _refuse(file, "a tokenizer of Keras (words by frequency)", hint)
+        _refuse(file, *_KERAS)
     _refuse(file, "a JSON object of another kind", DIRECTORY)
 
 

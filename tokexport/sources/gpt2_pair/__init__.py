@@ -125,9 +125,9 @@ def _sibling(source: Input, holds: str) -> tuple[str, str]:
         if all(map(source.files.has, pair)):
             return pair
     others = sorted({other for pair in pairs for other in pair} - {source.name})
-    problem = f"it is one of a pair, and {' or '.join(others)} is not beside it"
-    if not pairs:
-        problem = f"it holds only {holds}, from which no ids follow"
+    problem = f"it holds only {holds}, from which no ids follow"
+    if pairs:
+        problem += f", and {' or '.join(others)} is not beside it"
     hint = "give the whole tokenizer.json, or vocab.json and merges.txt in one directory"
     raise SourceError(problem, hint, name=source.name)
 
