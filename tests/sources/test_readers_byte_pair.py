@@ -156,7 +156,8 @@ def test_a_missing_unknown_token_matters_only_if_a_byte_of_text_is_missing(tmp_p
             r'model.merges\[0\] is "a" "b", and the token "ab" is not in the vocabulary',
         ),
         ({"merges": [["a", "b", "c"]]}, SourceError, r"model.merges\[0\]"),
-        ({"merges": ["a b", ["a", "b"]]}, SourceError, r"model.merges\[0\]"),
+        ({"merges": [[1, 1]]}, SourceError, r"is \[1, 1\]; expected a pair of strings$"),
+        ({"merges": ["a b", ["a", "b"]]}, SourceError, r"\[0\] is .*, like the other merges$"),
         ({"merges": None}, SourceError, "model.merges is null"),
     ],
 )

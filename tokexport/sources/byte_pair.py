@@ -15,7 +15,7 @@ from tokexport.limits import MAX_IDS, check_id
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.sources.json_node import LongValue, Node, show
 
-_PAIR: Final = "a pair of strings, like the other merges"
+_PAIR: Final = "a pair of strings"
 _MISSING: Final = -1  # what merges_of_strings returns for a missing token
 
 
@@ -131,7 +131,7 @@ def _spelled(node: Node) -> tuple[list[Any], Sequence[int]]:
         numbers = [n for n, line in enumerate(values) if not line.startswith("#version")]
         return [values[number] for number in numbers], numbers
     if str in kinds:
-        node.element(kinds.index(str)).fail(_PAIR)
+        node.element(kinds.index(str)).fail(f"{_PAIR}, like the other merges")
     return values, range(len(values))
 
 
