@@ -38,7 +38,6 @@ DAMAGE = {
         for field, (offset, number) in HEADER.items()
     },
     "a sum that stages cut": ("unigram-fallback", (b"TRIE", 24, "I", 1), b"a"),
-    "a sum that added tokens cut": ("search-anew", (b"TRIE", 24, "I", 1), b"a"),
     "a prefix that leads nowhere": ("wordpiece", (b"TRIE", 8, "I", OUTSIDE), b"unable"),
     "an id of a byte": ("unigram-fallback", (b"BIDS", 4 * ord("x"), "I", 100_000), b"x"),
 }

@@ -11,7 +11,10 @@ import sentencepiece
 from golden import PROVENANCE, Golden, Special
 from unicode_tables.charsmap import charsmap_of
 
+from tokexport.model import AddedToken
 from tokexport.sources.files import SourceFiles
+from tokexport.sources.gguf.reference import PiecesReference
+from tokexport.sources.reference import Mode
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
@@ -21,6 +24,7 @@ from tokexport.sources.sentencepiece.proto import (
     serialize,
 )
 from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
 RULES = {"\ufb01": "fi", "\u3000": " ", "\x01": "", "e\u0301": "\u00e9", "\u2163": "iv", "\t": " "}
 PIECES = (
@@ -57,18 +61,20 @@ def piece_goldens() -> tuple[Golden, ...]:
     return (piece_golden("pieces", source, TEXTS),)
 
 
-def piece_golden(name: str, source: SentencePieceModel, texts: Sequence[str]) -> Golden:
-    """A SentencePiece model, and `sentencepiece` that has loaded it."""
-    library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+def piece_golden(
+    name: str, source: SentencePieceModel, texts: Sequence[str], added: Sequence[AddedToken] = ()
+) -> Golden:
+    """A SentencePiece model, and `sentencepiece` that has loaded it, between added tokens."""
+    library = SentencePieceReference.from_bytes(serialize(source), name)
+    reference = PiecesReference(library, library, added)
 
     def encode(text: str, special: Special) -> Sequence[int]:
-        ids: list[int] = library.encode(text)
-        return ids
+        return reference.encode(text, bool(special))
 
     def locate(text: str, special: Special) -> Sequence[tuple[int, int]]:
-        offsets: list[tuple[int, int]] = library.EncodeAsOffsetMapping(text)["offsets"]
-        return offsets
+        return reference.offsets(text, Mode.IDS if special else Mode.TEXT)
 
     model = build(source, SourceFiles(), PROVENANCE)
+    model = replace(model, added_tokens=(*model.added_tokens, *added))
     version = f"sentencepiece {sentencepiece.__version__}"
     return Golden(name, model, encode, version, texts, locate)

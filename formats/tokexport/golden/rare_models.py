@@ -13,6 +13,7 @@ from golden import Golden, Special
 from piece_models import piece_golden
 from unicode_tables.charsmap import charsmap_of
 
+from tokexport.model import AddedToken
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
@@ -29,6 +30,19 @@ BYTE_LEVEL = {
     "trim_offsets": False,
 }
 UNKNOWN = Piece("<unk>", 0.0, PieceType.UNKNOWN)
+# Their sums differ in the last bit, and are soon so large that they are rebased.
+SUMS = {
+    "a": -30000.009765625,
+    "b": -30000.109375,
+    "ab": -60000.43359375,
+    "ba": -60000.13671875,
+    "aba": -90000.0078125,
+    "bab": -90000.0078125,
+    "abb": -90000.1953125,
+    "baa": -90000.25,
+    "aab": -90000.71875,
+    "abab": -120000.3671875,
+}
 
 
 def rare_goldens() -> tuple[Golden, ...]:
@@ -37,7 +51,7 @@ def rare_goldens() -> tuple[Golden, ...]:
         *(keys(), dropped(), first(), empty_matches(), contiguous()),
         *(decomposed(), stripped_marks()),
         *(trimmed("trimmed-all", False), trimmed("trimmed-first", True)),
-        *(single_precision(), fused_words(), suffix(), collapsed()),
+        *(single_precision(), sums_anew(), fused_words(), suffix(), collapsed()),
     )
 
 
@@ -166,20 +180,8 @@ def single_precision() -> Golden:
     """SINGLE_PRECISION: sums that differ in the last bit, and sums so large that they are rebased.
     ALGN with bytes of unknown text.
     """
-    scores = {
-        "a": -30000.009765625,
-        "b": -30000.109375,
-        "ab": -60000.43359375,
-        "ba": -60000.13671875,
-        "aba": -90000.0078125,
-        "bab": -90000.0078125,
-        "abb": -90000.1953125,
-        "baa": -90000.25,
-        "aab": -90000.71875,
-        "abab": -120000.3671875,
-    }
     pieces = [UNKNOWN, *(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))]
-    pieces += [Piece("\u2581", -1.0), *(Piece(*piece) for piece in scores.items())]
+    pieces += [Piece("\u2581", -1.0), *(Piece(*piece) for piece in SUMS.items())]
     texts = [
         "aabbbbaababaabbbaaaaabbabbaaabaababbba",
         "baabaaaabaaaaababaabaaaabababaaabababbb",
@@ -189,6 +191,16 @@ def single_precision() -> Golden:
     ]
     model = SentencePieceModel("golden.model", tuple(pieces), Algorithm.UNIGRAM, byte_fallback=True)
     return piece_golden("single-precision", model, texts)
+
+
+def sums_anew() -> Golden:
+    """SINGLE_PRECISION with ADDT: after an added token, a sum begins again, and so does a text."""
+    pieces = [UNKNOWN, Piece("\u2581", -1.0), *(Piece(*piece) for piece in SUMS.items())]
+    found = [AddedToken(12, "<s>"), AddedToken(13, "<a>", special=False)]
+    pieces += [Piece(token.content, 0.0, PieceType.CONTROL) for token in found]
+    model = SentencePieceModel("golden.model", tuple(pieces), Algorithm.UNIGRAM)
+    texts = ["aab<s>babab", "babba<a>aabbbbabab", "aab<s>", "<s><a>", "a <s> b  <a>  a", "<s>ab"]
+    return piece_golden("sums-anew", model, texts, found)
 
 
 def fused_words() -> Golden:

@@ -9,7 +9,7 @@
 static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
     if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved ||
-        (ctx->t->trie_flags & SINGLE_PRECISION && (ctx->t->stage_count || ctx->t->added.data)))
+        (ctx->t->trie_flags & SINGLE_PRECISION && ctx->t->stage_count))
         fail(ctx, TKX_E_CORRUPT);
     switch (ctx->code == TKX_OK ? ctx->t->model : 0) {
 #ifndef TKX_NO_UNIGRAM

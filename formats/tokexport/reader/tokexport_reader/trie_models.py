@@ -61,8 +61,7 @@ def read_trie(file: File) -> Trie:
     fields = struct.unpack_from("<4Id2I", file.sections[b"TRIE"])
     unit_count, root, continuation, max_characters, unknown_score, flags, reserved = fields
     require(flags & ~SINGLE_PRECISION == 0 and reserved == 0, "TKX_E_CORRUPT")
-    is_one = not file.stages and b"ADDT" not in file.sections
-    require(is_one or not flags & SINGLE_PRECISION, "TKX_E_CORRUPT")
+    require(not file.stages or not flags & SINGLE_PRECISION, "TKX_E_CORRUPT")
     return Trie(file, unit_count, root, continuation, max_characters, unknown_score, flags)
 
 

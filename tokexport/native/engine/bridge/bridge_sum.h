@@ -17,7 +17,7 @@ int tkx_bulk_has_sum(const tkx *t) {
     const double unknown = t->trie.data ? load_double(t->trie.data + 16) : 0;
     uint32_t i;
     if (t->model != MODEL_UNIGRAM || !(t->trie_flags & SINGLE_PRECISION) || !t->cuts.data ||
-        t->stage_count || t->added.data || t->unknown_id == TKX_NONE || !t->scores.data ||
+        t->stage_count || t->unknown_id == TKX_NONE || !t->scores.data ||
         !(unknown <= TKX_BULK_LARGEST && unknown >= -TKX_BULK_LARGEST))
         return 0;
     for (i = 0; i < t->op_count; i++)
