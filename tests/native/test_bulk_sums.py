@@ -8,10 +8,12 @@ import pytest
 from bulk_cores import compare, used_for
 from random_piece_models import LETTERS, MARK, RULES, TEXTS, piece_model
 from repository import SLOW
-from sentencepiece_training import normalizer, small, unigram
+from sentencepiece_training import library_of, model_of, normalizer, small, unigram
 from shared_collection import beginnings
 
 from tokexport.conversion import file_bytes
+from tokexport.errors import TokexportError
+from tokexport.model import AddedToken
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel
 
@@ -55,6 +57,28 @@ def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
         source, texts = tied(r), [text_of(r) for _ in range(10)]
         used += used_for(source, [*texts, *(text[1:] for text in texts)])
     assert used > 30
+
+
+def test_a_sum_begins_again_after_an_added_token() -> None:
+    used = 0
+    for seed in range(200 if SLOW else 20):
+        r = random.Random(seed)
+        source = tied(r)
+        number = len(source.pieces)
+        source = replace(source, pieces=(*source.pieces, Piece("<s>", 0.0, PieceType.CONTROL)))
+        try:
+            model = model_of(source)
+        except TokexportError:
+            continue
+        model = replace(model, added_tokens=(AddedToken(number, "<s>", special=False),))
+        library = library_of(source)
+        texts = ["<s>".join(text_of(r) for _ in range(r.randrange(1, 5))) for _ in range(10)]
+        ids = {
+            text: [id for part in text.split("<s>") for id in (*library.encode(part), number)][:-1]
+            for text in texts
+        }
+        used += compare(file_bytes(model), texts, ids.get)
+    assert used > 10
 
 
 def test_a_sum_may_be_reset_inside_a_word() -> None:

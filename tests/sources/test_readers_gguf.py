@@ -2,9 +2,13 @@
 
 import contextlib
 import random
+import re
 import struct
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import gguf
@@ -13,7 +17,7 @@ import sentencepiece
 from gguf_files import gguf_of, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from references import converted, refused
+from references import converted, reference_for, refused
 from sentencepiece_training import SENTENCES, train
 
 from tokexport import Tokenizer
@@ -56,14 +60,20 @@ def t5(
     padding: int = 3,
     endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE,
     first: int | None = None,
+    added: Mapping[str, int] = MappingProxyType({}),
 ) -> Path:
-    """As convert_hf_to_gguf.py writes T5; ``first``: the number in the name of the padding."""
+    """As convert_hf_to_gguf.py writes T5; ``first``: the number in the name of the padding,
+    ``added``: the types of added tokens, ``<mask>`` among them is the mask.
+    """
     source = parse_model(model, "spiece.model")
-    tokens = [piece.text.encode() for piece in source.pieces]
+    tokens = [token.encode() for token in (*(piece.text for piece in source.pieces), *added)]
+    scores = [*(piece.score for piece in source.pieces), *[-1000.0] * len(added)]
+    types = [*(piece.type for piece in source.pieces), *added.values()]
     values = {
         "pre": "default",
-        "scores": [*(piece.score for piece in source.pieces), *[-10000.0] * padding],
-        "token_type": [*(piece.type for piece in source.pieces), *[UNUSED] * padding],
+        "scores": [*scores, *[-10000.0] * padding],
+        "token_type": [*types, *[UNUSED] * padding],
+        "mask_token_id": tokens.index(b"<mask>") if "<mask>" in added else None,
         "add_space_prefix": source.normalizer.add_dummy_prefix,
         "remove_extra_whitespaces": source.normalizer.remove_extra_whitespaces,
         "precompiled_charsmap": [*source.normalizer.charsmap] or None,
@@ -95,6 +105,48 @@ def test_a_t5_gguf_produces_the_ids_of_its_sentencepiece_model(
     for text in samples:
         assert tokenizer.encode(text, add_special_tokens=True) == [*tokenizer.encode(text), 1], text
     assert read(path).special_ids.stop == (1,)
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+@pytest.mark.parametrize("rule", ["nmt_nfkc", "identity"])
+def test_a_token_in_a_text_of_a_t5_gguf_is_its_id(prefix: bool, rule: str, tmp_path: Path) -> None:
+    """As in llama.cpp, and in the tokenizer.json of T5 and XLM-R: the text after it is a text."""
+    model = unigram(add_dummy_prefix=prefix, normalization_rule_name=rule)
+    added = {"<extra_id_0>": gguf.TokenType.USER_DEFINED, "<mask>": gguf.TokenType.CONTROL}
+    path = t5(tmp_path / "t5.gguf", model, added=added)
+    library = sentencepiece.SentencePieceProcessor(model_proto=model)
+    size = library.get_piece_size()
+    ids = {"<pad>": 0, "</s>": 1, "<unk>": 2, "<extra_id_0>": size, "<mask>": size + 1}
+
+    def expected(text: str, found: str) -> list[int]:
+        parts = enumerate(re.split(f"({found})", text))
+        each = ([ids[part.lstrip()]] if at % 2 else library.encode(part) for at, part in parts)
+        return [*chain.from_iterable(each)]
+
+    dice = random.Random(3)
+    parts = [*PARTS, *ids, " <mask>", "\n<mask> ", "<extra_id_0", "the quick</s> fox"]
+    tokenizer, reference = converted(path), reference_for(path)
+    found = {False: "<extra_id_0>", True: r"<pad>|</s>|<unk>|<extra_id_0>|\s*<mask>"}
+    for _ in range(1000):
+        text = "".join(dice.choices(parts, k=dice.randrange(14)))
+        for is_special, tokens in found.items():
+            here = tokenizer.encode(text, "all" if is_special else ())
+            assert here == expected(text, tokens) == reference.encode(text, is_special), text
+    assert tokenizer.decode(expected("the</s>fox", "</s>")) == f"the</s>{' ' * prefix}fox"
+
+
+def test_a_user_defined_token_of_unigram_costs_nothing_if_the_normalizer_makes_it(
+    tmp_path: Path,
+) -> None:
+    path = t5(tmp_path / "t5.gguf", unigram(), added={"<x>": gguf.TokenType.USER_DEFINED})
+    tokenizer = converted(path)
+    number = tokenizer.encode("<x>")[0]
+    # The ids of llama.cpp.
+    assert (
+        tokenizer.encode("\uff1cx\uff1e")[-1]
+        == number
+        == reference_for(path).encode("\uff1cx\uff1e", False)[-1]
+    )
 
 
 def test_runs_of_spaces_that_gemma_defines_are_found(tmp_path: Path) -> None:

@@ -237,13 +237,10 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
     charsmap = source.array(_CHARSMAP, int, None) if _CHARSMAP in source.values else []
     unigram = source.model == "t5"
     unknown = _unknown_id(source)
-    pieces = enumerate(zip(source.tokens, _scores(source), strict=True))
+    scores = enumerate(_scores(source))
     return proto.SentencePieceModel(
         file=source.file,
-        pieces=tuple(
-            Piece(_piece_text(source, number, token), score, _piece_type(source, number, unknown))
-            for number, (token, score) in pieces
-        ),
+        pieces=tuple(_piece(source, number, score, unknown) for number, score in scores),
         algorithm=algorithms[source.model],
         byte_fallback=PieceType.BYTE in source.types,
         normalizer=proto.NormalizerSpec(
@@ -255,27 +252,27 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
 
 
 def added_pieces(source: GgufTokenizer) -> list[AddedToken]:
-    """The pieces of BPE that are found in the text itself, so that the text after one is a text of
-    its own: control pieces where special tokens are ids, and user-defined ones where that makes a
-    difference, because a space is put before each text. Otherwise those are found as in the
-    library, with U+2581 for a space.
-
-    There are none of Unigram: the sum of scores would begin again after each.
+    """The pieces that are found in the text itself, so that the text after one is a text of its
+    own: control pieces where special tokens are ids, and user-defined ones. With BPE that makes no
+    difference for those if no space is put before each text, and they are found as in the library,
+    with U+2581 for a space.
     """
     special = {PieceType.CONTROL: True, PieceType.UNKNOWN: True}
-    if source.flag("add_space_prefix", True):
+    if source.model == "t5" or source.flag("add_space_prefix", True):
         special[PieceType.USER_DEFINED] = False
     name = str(source.values.get(NAME)).lower()
-    is_phi_3 = any(part in name for part in _PHI_3)
+    is_phi_3 = source.model == "llama" and any(part in name for part in _PHI_3)
+    mask = source.number("mask_token_id") if source.model == "t5" else None  # XLM-R's
     return [
         AddedToken(
             number,
             source.tokens[number],
             special=special[kind],
+            lstrip=number == mask,
             rstrip=is_phi_3 and source.tokens[number] not in _KEEP_SPACE,
         )
         for number, kind in enumerate(source.types)
-        if source.model == "llama" and kind in special and not _is_padding(source, number)
+        if kind in special and not _is_padding(source, number)
     ]
 
 
@@ -308,11 +305,15 @@ def without_user_defined(model: proto.SentencePieceModel) -> proto.SentencePiece
     return replace(model, pieces=tuple(pieces))
 
 
-def _piece_text(source: GgufTokenizer, number: int, token: str) -> str:
-    """llama.cpp's converter writes the mark in user-defined tokens as a space (Gemma's runs)."""
-    is_user_defined = source.model == "llama" and source.types[number] is PieceType.USER_DEFINED
-    is_in_text = source.flag("add_space_prefix", True)  # see `added_pieces`
-    return token.replace(" ", SPACE_SYMBOL) if is_user_defined and not is_in_text else token
+def _piece(source: GgufTokenizer, number: int, score: float, unknown: int) -> Piece:
+    text, kind = source.tokens[number], _piece_type(source, number, unknown)
+    if kind is PieceType.USER_DEFINED and source.model == "t5":
+        # Found in the text before (`added_pieces`), but a normalizer can make one of other text.
+        return Piece(text, 0.0)
+    if kind is PieceType.USER_DEFINED and not source.flag("add_space_prefix", True):
+        # llama.cpp's converter writes their mark as a space (Gemma's runs).
+        text = text.replace(" ", SPACE_SYMBOL)
+    return Piece(text, score, kind)
 
 
 def _scores(source: GgufTokenizer) -> list[float]:

@@ -91,7 +91,10 @@ class PiecesReference(SentencePieceReference):
                 continue
             if token.rstrip:
                 at = len(text) - len(text[at:].lstrip(_SPACES))
-            yield begin, match.start(), None
-            yield match.start(), at, token.id
+            start = match.start()
+            if token.lstrip:
+                start = max(begin, len(text[:start].rstrip(_SPACES)))
+            yield begin, start, None
+            yield start, at, token.id
             begin = at
         yield begin, len(text), None
