@@ -202,6 +202,21 @@ def test_an_rwkv_gguf_produces_the_ids_of_its_vocabulary_file(seed: int, tmp_pat
     assert read(path).special_ids.eos == 0
 
 
+def test_the_end_of_a_text_of_an_rwkv_gguf_is_an_id_in_a_text(tmp_path: Path) -> None:
+    """As in llama.cpp, and in RWKV's class for `transformers`, whose prompts begin with it."""
+    vocab = dict(enumerate([*(bytes((byte,)) for byte in range(256)), b"the", b"a<", b">>"], 1))
+    path = rwkv(tmp_path / "rwkv.gguf", vocab, len(vocab) + 2)
+    tokenizer, reference = converted(path), reference_for(path)
+    ids = [0, 257, ord("a") + 1, 0, ord(">") + 1, ord(" ") + 1, 0]
+    text = "<s>thea<s>> <s>"
+    assert tokenizer.encode(text, allowed_special="all") == ids == reference.encode(text, True)
+    assert 0 not in tokenizer.encode(text)
+    assert tokenizer.encode(text) == reference.encode(text, False)
+    for skips, decoded in ((False, text), (True, "thea> ")):
+        assert tokenizer.decode(ids, skip_special_tokens=skips) == decoded
+        assert reference.decode_batch([ids], skips) == [decoded]
+
+
 def test_a_token_that_is_not_an_rwkv_escape_is_refused(tmp_path: Path) -> None:
     types = {"token_type": [gguf.TokenType.CONTROL, gguf.TokenType.NORMAL]}
     path = gguf_of(tmp_path / "x.gguf", "rwkv", [b"<s>", b"a\\q"], types)

@@ -21,7 +21,7 @@ from tokexport.model import (
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS, Original
 from tokexport.sources.gguf.read import (
-    added_pieces,
+    added_in_text,
     gguf_document,
     gguf_rwkv,
     gguf_sentencepiece,
@@ -288,7 +288,7 @@ class _AddedRuntime(LibraryRuntime):
         self._between = LibraryRuntime(between or library)
         self._groups = added_tokens(file)
         self._ids = {token: id for id, token in enumerate(file.tokens)}
-        self._dropping = {token.content for token in added_pieces(file) if token.rstrip}
+        self._dropping = {token.content for token in added_in_text(file) if token.rstrip}
 
     def encode(self, text: str) -> list[int]:
         encode = self._between.encode

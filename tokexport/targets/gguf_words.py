@@ -14,7 +14,8 @@ from tokexport.targets.parts import refuse
 _PREFIX: Final = b"##"
 _WORD: Final = "\u2581"  # before a token that begins a word
 _LONGEST: Final = 100  # characters of a word
-# At id 0, where RWKV has no token: bytes of no text. The converter's "<s>" is found in texts.
+# At id 0, where RWKV has no token: bytes of no text. The converter's "<s>" is found in texts, and a
+# control token by its spelling here.
 _FIRST: Final = r"\xff" * 8
 
 
@@ -39,7 +40,7 @@ def rwkv_keys(model: TokenizerModel) -> dict[str, Any]:
     assert isinstance(inner, GreedyModel)
     names = {id: repr(key)[2:-1] for key, id in inner.vocab.items()}
     first = {} if 0 in names else {0: _FIRST}
-    kinds = dict.fromkeys(first, PieceType.CONTROL)
+    kinds = dict.fromkeys(first, PieceType.UNUSED)
     return {"model": "rwkv", **tokens_and_types(len(model.tokens), names | first, kinds)}
 
 

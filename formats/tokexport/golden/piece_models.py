@@ -13,6 +13,7 @@ from unicode_tables.charsmap import charsmap_of
 
 from tokexport.model import AddedToken
 from tokexport.sources.files import SourceFiles
+from tokexport.sources.gguf.in_text import InText
 from tokexport.sources.gguf.reference import PiecesReference
 from tokexport.sources.reference import Mode
 from tokexport.sources.sentencepiece.proto import (
@@ -66,7 +67,7 @@ def piece_golden(
 ) -> Golden:
     """A SentencePiece model, and `sentencepiece` that has loaded it, between added tokens."""
     library = SentencePieceReference.from_bytes(serialize(source), name)
-    reference = PiecesReference(library, library, added)
+    reference = PiecesReference(library, library, InText(added))
 
     def encode(text: str, special: Special) -> Sequence[int]:
         return reference.encode(text, bool(special))

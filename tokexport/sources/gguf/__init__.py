@@ -42,23 +42,24 @@ def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
         return TokenizersReference.from_document(found, path)
-    if isinstance(found, bytes):
-        from tokexport.sources.rwkv import RwkvReference
+    from tokexport.sources.gguf.in_text import InText, RwkvInTextReference
+    from tokexport.sources.gguf.read import added_in_text, without_user_defined
 
-        reference: ReferenceTokenizer = RwkvReference(found)
+    reference: ReferenceTokenizer
+    in_text = InText(added_in_text(content))
+    if isinstance(found, bytes):
+        reference = RwkvInTextReference(found, in_text)
     else:
-        from tokexport.sources.gguf.read import added_pieces, without_user_defined
         from tokexport.sources.gguf.reference import PiecesReference
         from tokexport.sources.sentencepiece.proto import serialize
         from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
-        added = added_pieces(content)
-        is_found = all(token.special for token in added)  # by the library
+        is_found = all(token.special for token in in_text.added)  # by the library
         library, between = (
             SentencePieceReference.from_bytes(serialize(model), path)
             for model in (found, found if is_found else without_user_defined(found))
         )
-        reference = PiecesReference(library, between, added)
+        reference = PiecesReference(library, between, in_text)
     reference.reading_note = reading_note(source.name, "vocabulary file")
     return reference
 

@@ -5,15 +5,23 @@ WordPiece vocabulary ("bert") as the tokenizer.json with the same tokens, a Sent
 ("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as the vocabulary file. The
 references load the same. Truncation and most flags of added tokens are missing.
 
-Pieces are also tokens of the text itself, as in llama.cpp and in a tokenizer.json of the same
-pieces: see ``added_pieces``.
+Control tokens are tokens of the text itself, as in llama.cpp and in the model's own files: see
+``added_in_text``.
 """
 
 import re
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.model import AddedToken, ChatTemplates, Provenance, SpecialIds, TokenizerModel
+from tokexport.model import (
+    AddedToken,
+    ChatTemplates,
+    Provenance,
+    SpecialIds,
+    Token,
+    TokenizerModel,
+    TokenKind,
+)
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf import patterns
 from tokexport.sources.gguf.source import ARCHITECTURE, NAME, GgufTokenizer
@@ -61,7 +69,7 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
     if isinstance(found, dict):
         model = read_tokenizer_json(Node(name, "", found), files, "GGUF")
     elif isinstance(found, bytes):
-        model = read_rwkv(found, name, files, "GGUF")
+        model = _with_added(read_rwkv(found, name, files, "GGUF"), source)
     else:
         model = sentencepiece.build(found, files, Provenance("GGUF"))
         # llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5".
@@ -251,15 +259,17 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
     )
 
 
-def added_pieces(source: GgufTokenizer) -> list[AddedToken]:
-    """The pieces that are found in the text itself, so that the text after one is a text of its
-    own: control pieces where special tokens are ids, and user-defined ones. With BPE that makes no
-    difference for those if no space is put before each text, and they are found as in the library,
-    with U+2581 for a space.
+def added_in_text(source: GgufTokenizer) -> list[AddedToken]:
+    """The tokens of "llama", "t5" and "rwkv" that are found in the text itself, so that the text
+    after one is a text of its own: control tokens where special tokens are ids, and user-defined
+    ones. With BPE that makes no difference for those if no space is put before each text, and they
+    are found as in the library, with U+2581 for a space.
     """
-    special = {PieceType.CONTROL: True, PieceType.UNKNOWN: True}
-    if source.model == "t5" or source.flag("add_space_prefix", True):
-        special[PieceType.USER_DEFINED] = False
+    special = {PieceType.CONTROL: True}
+    if source.model != "rwkv":
+        special[PieceType.UNKNOWN] = True
+        if source.model == "t5" or source.flag("add_space_prefix", True):
+            special[PieceType.USER_DEFINED] = False
     name = str(source.values.get(NAME)).lower()
     is_phi_3 = source.model == "llama" and any(part in name for part in _PHI_3)
     mask = source.number("mask_token_id") if source.model == "t5" else None  # XLM-R's
@@ -277,16 +287,16 @@ def added_pieces(source: GgufTokenizer) -> list[AddedToken]:
 
 
 def _with_added(model: TokenizerModel, source: GgufTokenizer) -> TokenizerModel:
-    """With the added pieces. Control pieces decode to what they are in a text."""
-    added = added_pieces(source)
+    """With the tokens that are found in a text. Control tokens decode to what they are there."""
+    added = added_in_text(source)
     found = {token.id: token for token in (*model.added_tokens, *added)}
     normalizer = model.piece_normalizer
     if normalizer is not None and not all(token.special for token in added):
         normalizer = replace(normalizer, protected=())  # no user-defined piece is in its texts
     tokens = [*model.tokens]
     for one in added:
-        token = tokens[one.id]
-        if token is not None and token.special:
+        token = tokens[one.id] or Token(b"", TokenKind.ADDED, special=True)  # RWKV's are no words
+        if token.special:
             tokens[one.id] = replace(token, content=one.content.encode())
     return replace(
         model,
@@ -308,7 +318,7 @@ def without_user_defined(model: proto.SentencePieceModel) -> proto.SentencePiece
 def _piece(source: GgufTokenizer, number: int, score: float, unknown: int) -> Piece:
     text, kind = source.tokens[number], _piece_type(source, number, unknown)
     if kind is PieceType.USER_DEFINED and source.model == "t5":
-        # Found in the text before (`added_pieces`), but a normalizer can make one of other text.
+        # Found in the text before (`added_in_text`), but a normalizer can make one of other text.
         return Piece(text, 0.0)
     if kind is PieceType.USER_DEFINED and not source.flag("add_space_prefix", True):
         # llama.cpp's converter writes their mark as a space (Gemma's runs).
