@@ -1,5 +1,7 @@
 """Settings of a GGUF besides its vocabulary mean what they mean in llama.cpp, or are refused."""
 
+import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,13 +36,13 @@ def byte_level(path: Path, pre: str, **values: Any) -> Path:
     return gguf_of(path, "gpt2", tokens, fields)
 
 
-def bert(path: Path, **values: Any) -> Path:
+def bert(path: Path, added: Sequence[str], **values: Any) -> Path:
     """WordPiece as converters write it: the start of a word is marked, not its continuation."""
     tokens = [
         word if word[0] == "[" else word[2:] if word[:2] == "##" else "\u2581" + word
         for word in WORDS
     ]
-    return gguf_of(path, "bert", tokens, values)
+    return gguf_of(path, "bert", [*tokens, *added], values)
 
 
 @pytest.mark.parametrize(
@@ -53,9 +55,33 @@ def bert(path: Path, **values: Any) -> Path:
 def test_wordpiece_lower_cases_if_the_file_or_the_user_says_so(
     values: dict[str, Any], tmp_path: Path
 ) -> None:
-    path = bert(tmp_path / "x.gguf", **values)
+    path = bert(tmp_path / "x.gguf", [], **values)
     tokenizer = converted(path, pattern=None if values else "bert-bge")
     assert_as_bert(tokenizer, lowercase=True)
+
+
+def test_added_tokens_of_wordpiece_are_found_as_in_the_original(tmp_path: Path) -> None:
+    """As convert_hf_to_gguf.py writes them: special tokens as they are, others like words."""
+    words = {word: number for number, word in enumerate(WORDS)}
+    wrapper = tokenizers.BertWordPieceTokenizer(words)
+    wrapper.add_special_tokens(["[Q] ", "<f>"])
+    wrapper.add_tokens(["fa", "c-F"])
+    original = tokenizers.Tokenizer.from_str(wrapper.to_str())
+    types = [CONTROL if word[0] == "[" else NORMAL for word in WORDS]
+    path = bert(
+        tmp_path / "x.gguf",
+        ["[Q] ", "<f>", "\u2581fa", "\u2581c-F"],
+        token_type=[*types, CONTROL, CONTROL, USER, USER],
+        **{"normalizer.lowercase": True},
+    )
+    tokenizer, dice = converted(path), random.Random(3)
+    parts = ["[Q] ", "<f>", "fa", "Fa", "c-F", "c-f", "[MASK]", *"cafeé \u0301-", "[Q]", "f>"]
+    for _ in range(1000):
+        text = "".join(dice.choices(parts, k=dice.randrange(9)))
+        for special in (True, False):
+            original.encode_special_tokens = not special
+            ids = tokenizer.encode(text, "all" if special else ())
+            assert ids == original.encode(text, add_special_tokens=False).ids, text
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
@@ -65,7 +91,7 @@ def test_wordpiece_is_normalized_as_the_file_says(
 ) -> None:
     # A value that is None is not written.
     values = {"normalizer.lowercase": lowercase, "normalizer.strip_accents": accents}
-    tokenizer = converted(bert(tmp_path / "x.gguf", pre="new-model", **values))
+    tokenizer = converted(bert(tmp_path / "x.gguf", [], pre="new-model", **values))
     assert_as_bert(tokenizer, lowercase=lowercase, strip_accents=accents)
 
 
@@ -79,7 +105,7 @@ def assert_as_bert(tokenizer: Tokenizer, **options: Any) -> None:
 
 def test_wordpiece_without_a_setting_for_lower_case_is_refused(tmp_path: Path) -> None:
     problem = r'neither normalizer\.lowercase nor the name "new-model" .*bert-bge, bert-bge-large'
-    refused(UnsupportedError, problem, bert(tmp_path / "x.gguf", pre="new-model"))
+    refused(UnsupportedError, problem, bert(tmp_path / "x.gguf", [], pre="new-model"))
 
 
 @pytest.mark.parametrize(

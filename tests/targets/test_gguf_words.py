@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from references import converted
@@ -21,7 +22,9 @@ WORDS = [
     *("he", "##llo", "e", "##\u0301", "\u00e9", "\u4e2d", "!", "[", "]", "H", "##e", "x"),
 ]
 RWKV = [*(bytes([byte]) for byte in range(256)), b"ab", b"'\"", "\u4e2d".encode(), b"\\\n"]
-TEXTS = st.text(st.sampled_from("unaffable he H\u00e9e\u0301\u4e2d![]x'\"\\\n"), max_size=30)
+PARTS = ["[Q] ", "<ent>", "a!x", "[SEP]", *"unaffable he H\u00e9e\u0301\u4e2d![]x'\"\\\n"]
+TEXTS = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
+NAMES = ["uncased", "cased", "added", "rwkv"]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,12 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (cased / "tokenizer_config.json").write_text('{"do_lower_case": false}')
     lines = [b"%d %s %d\n" % (id, repr(x).encode(), len(x)) for id, x in enumerate(RWKV, 1)]
     (folder / "rwkv_vocab_tiny.txt").write_bytes(b"".join(lines))
+    library = tokenizers.BertWordPieceTokenizer({word: id for id, word in enumerate(WORDS)})
+    library.add_special_tokens(["[Q] ", "<ent>"])
+    library.add_tokens(["a!x"])
+    library.save(str(folder / "tokenizer.json"))
     sources = {"uncased": "vocab.txt", "cased": "cased", "rwkv": "rwkv_vocab_tiny.txt"}
+    sources["added"] = "tokenizer.json"
     read_back = {name: _pair(folder / path, folder / name) for name, path in sources.items()}
     return {"folder": folder, **read_back}
 
@@ -44,13 +52,16 @@ def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.To
     gguf_path = target.with_suffix(".gguf")
     result = write_target(source, "gguf", gguf_path)
     losses = [str(loss) for loss in result.losses]
-    assert len(losses) == (target.name != "rwkv")
-    assert all("knows more punctuation" in loss for loss in losses)
-    assert all(("drops every mark" in loss) == (target.name == "uncased") for loss in losses)
+    assert ["before it normalizes" in loss for loss in losses[1:]] == [True] * (
+        target.name == "added"
+    )
+    assert len(losses[:1]) == (target.name != "rwkv")
+    assert all("knows more punctuation" in loss for loss in losses[:1])
+    assert all(("drops every mark" in loss) == (target.name != "cased") for loss in losses[:1])
     return converted(source, self_test=False), converted(gguf_path, self_test=False)
 
 
-@pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
+@pytest.mark.parametrize("name", NAMES)
 @given(text=TEXTS)
 def test_a_file_read_back_has_the_same_ids(name: str, text: str, pairs: dict[str, Any]) -> None:
     original, read_back = pairs[name]
@@ -59,7 +70,7 @@ def test_a_file_read_back_has_the_same_ids(name: str, text: str, pairs: dict[str
         assert read_back.encode(text, allowed_special=allowed) == expected
 
 
-@pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
+@pytest.mark.parametrize("name", NAMES)
 @given(text=TEXTS)
 def test_llama_cpp_produces_the_ids_of_ordinary_texts(
     name: str, text: str, pairs: dict[str, Any]
@@ -79,6 +90,14 @@ def test_llama_cpp_keeps_only_the_first_character_of_a_decomposition(tmp_path: P
     assert converted(tmp_path / "vocab.txt").encode("\u0915\u0940 \uc774") == [5, 6, 0]
 
 
+def test_the_ids_around_a_text_are_keys(pairs: dict[str, Any]) -> None:
+    path = pairs["folder"] / "added.gguf"
+    values = read_metadata(path.read_bytes(), path.name, ("tokenizer.",))
+    keys = ("bos_token_id", "seperator_token_id")
+    assert [values[f"tokenizer.ggml.{key}"] for key in keys] == [1, 2]
+    assert pairs["added"][1].encode("", add_special_tokens=True) == [1, 2]
+
+
 def test_lower_case_is_a_key(pairs: dict[str, Any]) -> None:
     uncased, cased = pairs["uncased"][1], pairs["cased"][1]
     assert uncased.encode("He") == [WORDS.index("he")]
@@ -86,8 +105,6 @@ def test_lower_case_is_a_key(pairs: dict[str, Any]) -> None:
 
 
 def test_another_wordpiece_is_refused(tmp_path: Path) -> None:
-    import tokenizers
-
     model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1}, unk_token="[UNK]")
     tokenizers.Tokenizer(model).save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(TokexportError, match="not normalized and cut as in BERT"):

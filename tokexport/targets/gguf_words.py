@@ -25,13 +25,18 @@ def word_keys(model: TokenizerModel) -> dict[str, Any]:
     assert isinstance(inner, WordPieceModel)
     if (inner.prefix, inner.max_characters) != (_PREFIX, _LONGEST):
         raise refuse("gguf", "its WordPiece is not BERT's", "a GGUF has no other")
-    names = {id: key.decode() for key, id in inner.vocab.items()}
+    names = {id: _spelled(key.decode()) for key, id in inner.vocab.items()}
     names |= {token.id: token.content for token in model.added_tokens}
     count = len(model.tokens)
     kinds = dict.fromkeys(range(count), PieceType.NORMAL)
-    kinds |= {token.id: PieceType.CONTROL for token in model.added_tokens if token.special}
-    tokens = tokens_and_types(count, {id: _spelled(name) for id, name in names.items()}, kinds)
-    return {"model": "bert", "pre": "default", **tokens, **_normalizer(model)}
+    for token in model.added_tokens:
+        kinds[token.id] = PieceType.CONTROL if token.special else PieceType.USER_DEFINED
+    tokens = tokens_and_types(count, names, kinds)
+    # llama.cpp always puts these around a text: without the keys, the ids 101 and 102.
+    ends = model.template.single[0].id, model.template.single[-1].id
+    keys = zip(("bos_token_id", "seperator_token_id"), ends, strict=True)
+    around = {key: id for key, id in keys if id is not None}
+    return {"model": "bert", "pre": "default", **tokens, **around, **_normalizer(model)}
 
 
 def rwkv_keys(model: TokenizerModel) -> dict[str, Any]:

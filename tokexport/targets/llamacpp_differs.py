@@ -130,7 +130,10 @@ def _of_words(file: GgufTokenizer) -> dict[Part, str]:
     )
     if file.flag("normalizer.strip_accents", file.flag("normalizer.lowercase", True)):
         meaning += "; it drops every mark where BERT drops accents"
-    return {Part.NORMALIZER: meaning}
+    found = {Part.NORMALIZER: meaning}
+    if PieceType.USER_DEFINED in file.types:
+        found[Part.FLAGS] = "llama.cpp finds all added tokens before it normalizes a text"
+    return found
 
 
 def _of_bytes(file: GgufTokenizer) -> dict[Part, str]:

@@ -101,11 +101,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
             expected = f"a token other than tokens[{seen[token]}]: a token has one id"
             source.node("tokens").element(number).fail(expected)
     if source.model == "bert":
-        settings = _bert_settings(source)
-        vocab = {_wordpiece(token): number for number, token in enumerate(source.tokens)}
-        if len(vocab) < len(source.tokens):
-            source.node("tokens").broken("has two tokens that are one in WordPiece's spelling")
-        return wordpiece_document(vocab, source.file, settings)
+        return _words_document(source)
     original = _original(source)
     merges: list[str] = source.array("merges", str, None)
     numbered = enumerate(source.tokens)
@@ -211,11 +207,33 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
     )
 
 
-def _wordpiece(token: str) -> str:
+def _words_document(source: GgufTokenizer) -> dict[str, Any]:
+    """The tokenizer.json for the model "bert". As in `tokenizers`, special tokens are found in the
+    text, and others in the normalized text, unless they are made otherwise.
+    """
+    names = [*map(_wordpiece, source.tokens, source.types)]
+    vocab = {name: number for number, name in enumerate(names)}
+    if len(vocab) < len(names):
+        source.node("tokens").broken("has two tokens that are one in WordPiece's spelling")
+    found = wordpiece_document(vocab, source.file, _bert_settings(source))
+    added = {token["id"]: token for token in found["added_tokens"]}
+    for number, kind in enumerate(source.types):
+        if kind in (PieceType.CONTROL, PieceType.USER_DEFINED):
+            special = kind is PieceType.CONTROL
+            token = document.added_token(
+                number, names[number], special=special, normalized=not special
+            )
+            added.setdefault(number, token)
+    return {**found, "added_tokens": [added[number] for number in sorted(added)]}
+
+
+def _wordpiece(token: str, kind: PieceType) -> str:
     """WordPiece's spelling: a GGUF marks the start of a word, not its continuation."""
-    if token.startswith("[") and token.endswith("]"):
+    if kind is PieceType.CONTROL or (token.startswith("[") and token.endswith("]")):
         return token
-    return token[1:] if token.startswith(SPACE_SYMBOL) else "##" + token
+    if token.startswith(SPACE_SYMBOL) or kind is PieceType.USER_DEFINED:
+        return token.removeprefix(SPACE_SYMBOL)
+    return "##" + token
 
 
 def gguf_rwkv(source: GgufTokenizer) -> bytes:
