@@ -130,6 +130,21 @@ def test_the_runtime_of_llamacpp_refuses_user_defined_pieces_of_unigram(tmp_path
         TARGETS["gguf"].runtime(tmp_path / "file", {})
 
 
+@pytest.mark.parametrize("prefix", [True, False])
+@pytest.mark.parametrize("collapses", [True, False])
+def test_the_spaces_of_unigram_in_llamacpp_go_together(
+    prefix: bool, collapses: bool, tmp_path: Path
+) -> None:
+    spec = proto.NormalizerSpec(add_dummy_prefix=prefix, remove_extra_whitespaces=collapses)
+    model = replace(GOLDEN.piece_model(), algorithm=proto.Algorithm.UNIGRAM, normalizer=spec)
+    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(model))
+    result = write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
+    assert ("NORMALIZER" in {loss.part.name for loss in result.losses}) == (prefix != collapses)
+    if prefix != collapses:
+        with pytest.raises(TokexportError, match=r"llama\.cpp .*space.*not done here"):
+            TARGETS["gguf"].runtime(tmp_path / "file", {})
+
+
 def test_a_tokenizer_json_of_pieces_becomes_a_gguf_with_its_ids(
     sources: tuple[Path, Path], tmp_path: Path
 ) -> None:

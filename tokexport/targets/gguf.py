@@ -299,12 +299,13 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     """What llama.cpp does, run by the original's library: it has no normalizer for "gpt2", and
     keeps all spaces for "llama", whatever the file says, and finds the longest added tokens first.
 
-    TokexportError for user-defined pieces of Unigram, and for a splitter that differs from the
-    original's.
+    TokexportError for Unigram with user-defined pieces or unusual flags for spaces, and for a
+    splitter that differs from the original's.
     """
     parsed = _parse(path)
     differs = differences(parsed)
-    for part in (Part.PRE_TOKENIZER, *([Part.MODEL] if parsed.model == "t5" else ())):
+    of_unigram = (Part.MODEL, Part.NORMALIZER) if parsed.model == "t5" else ()
+    for part in (Part.PRE_TOKENIZER, *of_unigram):
         if part in differs:
             problem = f"{path}: {differs[part]}, and this is not done here"
             raise TokexportError(problem, "compare with llama.cpp itself")

@@ -167,4 +167,15 @@ def _of_pieces(file: GgufTokenizer) -> dict[Part, str]:
         )
         if PieceType.BYTE in file.types:
             found[Part.UNKNOWN] = "for Unigram llama.cpp has no bytes for text without a token"
+        prefix = file.flag("add_space_prefix", True)
+        collapses = file.flag("remove_extra_whitespaces", True)
+        if PieceType.USER_DEFINED in file.types:
+            found[Part.NORMALIZER] = (
+                "llama.cpp does not normalize a character whose first byte begins a user-defined"
+                " piece"
+            )
+        elif collapses and not prefix:
+            found[Part.NORMALIZER] = "where llama.cpp drops spaces, it puts one before each text"
+        elif prefix and not collapses:
+            found[Part.NORMALIZER] = "llama.cpp puts no space before a text of spaces only"
     return found
