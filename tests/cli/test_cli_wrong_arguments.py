@@ -68,7 +68,6 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("convert FILE --to llm.c -o DIR --reference transformers", "--reference is for sources"),
         ("verify FILE --as qwen3.c --against FILE", "FILE is a tokexport file: leave out --as"),
         ("verify FILE --against nothing.json", "nothing.json: cannot be read"),
-        ("verify FILE", "Missing option '--against'"),
         ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it first"),
         ("decode FILE \udcff", "is not an id"),
         ("encode -", "standard input can only be read once"),
@@ -94,6 +93,8 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("count BYTES -o COUNTS --pattern ''", "Invalid value for '--pattern': the value is empty"),
         ("tokenize FILE BYTES -o DIR --field ''", "for '--field': the value is empty"),
         ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),
+        ("chat-template FILE CHAT --template BROKEN", "BROKEN: line 1 of the chat template is not"),
+        ("chat-template FILE BROKEN --template TEMPLATE", "BROKEN: message 0 is of type str; give"),
         ("chat-template FILE CHAT --set messages=[]", "messages is not a variable of a template"),
         ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
         ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
@@ -108,7 +109,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
 def test_wrong_or_useless_arguments_of_commands_are_refused(
     command: str, reason: str, run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
-    made = ("BYTES", "CHAT", "CUT", "DEEP", "FOLDER", "NESTED", "TEMPLATE")
+    made = ("BROKEN", "BYTES", "CHAT", "CUT", "DEEP", "FOLDER", "NESTED", "TEMPLATE")
     names = {name: tmp_path / name for name in made}
     names["TEXT"] = tmp_path / "text.txt"
     names["TEXT"].touch()
@@ -120,10 +121,10 @@ def test_wrong_or_useless_arguments_of_commands_are_refused(
         path.write_text(100_000 * "[")
     names["CUT"].write_text('[{"role": "us')
     names["TEMPLATE"].write_text("{{ messages[0].content }}")
+    names["BROKEN"].write_text('["{{"]')
     names |= {"FILE": small_file("gpt2"), "LLAMA2C": ROOT / "formats/llama2.c/golden.bin"}
     stdin = small_file("gpt2").read_bytes()
-    refused = run(*(names.get(word, word) for word in shlex.split(command)), stdin=stdin)
-    found = refused.refusal
+    found = run(*(names.get(word, word) for word in shlex.split(command)), stdin=stdin).refusal
     for name, path in names.items():
         found = found.replace(str(path), name)
     assert reason in found

@@ -10,7 +10,7 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, table
-from tokexport.cli.options import InputPath, not_utf8
+from tokexport.cli.options import InputPath, parts_of_file, read_text
 
 DEFAULT_BYTES = 4_000_000
 
@@ -33,12 +33,10 @@ def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     \b
     tokexport bench tokenizer.bin --text book.txt
     """
-    content = library_source(DEFAULT_BYTES) if text is None else Path(text).read_bytes()
-    try:
-        # The default text may end within a character.
-        text = content.decode(errors="replace" if text is None else "strict")
-    except UnicodeDecodeError as error:
-        raise not_utf8(str(text), error.start) from error
+    if text is None:
+        text = library_source(DEFAULT_BYTES).decode(errors="replace")  # may end in a character
+    else:
+        text = read_text(text, parts_of_file(text))
     opening = repeat(lambda: load(path, check=False), seconds)
     tokenizer = load(path)
     begin = time.perf_counter()

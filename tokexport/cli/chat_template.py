@@ -8,7 +8,7 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option, say_json
-from tokexport.cli.options import InputPath, not_utf8, path_option, read_json
+from tokexport.cli.options import InputPath, parts_of_file, path_option, read_json, read_text
 from tokexport.errors import ChatTemplateError, SourceError
 
 
@@ -54,6 +54,9 @@ def chat_template(
     tokexport chat-template tokenizer.bin messages.json --text --set enable_thinking=false
     echo '[{"role": "user", "content": "Hi"}]' | tokexport chat-template tokenizer.bin
     """
+    from tokexport.chat.environment import compiled  # needs jinja2
+    from tokexport.chat.render import choose
+
     tokenizer = load(path)
     conversation = read_json(messages)
     given = conversation if isinstance(conversation, dict) else {"messages": conversation}
@@ -62,16 +65,19 @@ def chat_template(
             f"{messages}: there are no messages",
             'give an array with at least one, or an object with this array as "messages"',
         )
-    if template is not None and template not in tokenizer.chat_templates:
-        template = read_template(template, tokenizer.chat_templates)
+    templates, at_fault = tokenizer.chat_templates, path
+    if template is not None and template not in templates:
+        template, at_fault = read_template(template, templates), template
     how["tools"] = given.get("tools") if tools is None else read_json(tools)
     how |= {"documents": given.get("documents"), "chat_template": template}
     how |= dict(map(read_variable, variables))
     try:
+        compiled(choose(templates, template, with_tools=how["tools"] is not None))
+        at_fault = messages if tools is None else f"{messages} or {tools}"
         text = tokenizer.apply_chat_template(given["messages"], **how, tokenize=False)
         text.encode()
     except ChatTemplateError as error:
-        raise ChatTemplateError(f"{path}: {error.problem}", error.hint) from error
+        raise ChatTemplateError(f"{at_fault}: {error.problem}", error.hint) from error
     except RecursionError as error:
         raise SourceError(f"{messages}: nested too deeply") from error
     except UnicodeEncodeError as error:
@@ -97,10 +103,7 @@ def read_template(path: str, names: dict[str, str]) -> str:
             f"{path}: neither a file nor a chat template of the tokenizer",
             f"its templates are: {known}",
         )
-    try:
-        return Path(path).read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise not_utf8(path, error.start) from error
+    return read_text(path, parts_of_file(path))
 
 
 def read_variable(word: str) -> tuple[str, Any]:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial, wraps
 from itertools import islice
@@ -107,6 +107,14 @@ def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[b
 def not_utf8(name: str, place: int) -> TokexportError:
     """The error for a text whose byte at ``place`` is not UTF-8."""
     return TokexportError(f"{name}: not UTF-8 at byte {place:,}", "convert it first")
+
+
+def read_text(name: str, parts: Iterable[bytes]) -> str:
+    """A text as a whole. TokexportError if it is not UTF-8."""
+    try:
+        return b"".join(parts).decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(name, error.start) from error
 
 
 def read_json(path: str) -> Any:

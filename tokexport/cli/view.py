@@ -2,14 +2,13 @@
 
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from tokexport.cli.console import Output, json_option, say_json, size
 from tokexport.cli.contents import Contents
-from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
+from tokexport.cli.options import DashCommand, InputPath, given_text, path_option, read_text
 from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.viewing.page import Side, page
 
@@ -64,14 +63,6 @@ def view(
     write_file(place, content, force=force)
     text = f"{target}: {size(len(content))}; open it in a browser"
     Output(False, as_json).give("view", {"target": target, "size": len(content)}, text)
-
-
-def read_text(name: str, parts: Iterable[bytes]) -> str:
-    """The text to show. TokexportError if it is not UTF-8."""
-    try:
-        return b"".join(parts).decode()
-    except UnicodeDecodeError as error:
-        raise not_utf8(name, error.start) from error
 
 
 def side(path: str) -> Side:
