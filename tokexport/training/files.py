@@ -49,7 +49,7 @@ def count_files(
     num_threads: int | None = None,
     progress: Progress = lambda counts, read: None,
 ) -> WordCounts:
-    """Count the words of the documents of ``inputs`` (files and folders) into the file ``target``.
+    """Counts the words of the documents of ``inputs`` (files and folders) into the file ``target``.
 
     ``target`` is rewritten after every ``checkpoint_bytes`` of text, or 16 times its size if that
     is more. After a kill, a call with the same arguments resumes from there: no document is lost or
@@ -105,7 +105,7 @@ def count_stream(
     num_threads: int | None = None,
     progress: Progress = lambda counts, read: None,
 ) -> WordCounts:
-    """Count the words of a stream of UTF-8 into the file ``target``, like ``count_files``. The
+    """Counts the words of a stream of UTF-8 into the file ``target``, like ``count_files``. The
     stream is lines of JSON with a text in ``field``, or one document per line (``lines``), or else
     one document, cut at ``max_chars``.
 
@@ -176,16 +176,15 @@ def _resumed(
 
 
 def join_files(
-    sources: Sequence[str | os.PathLike[str]],
-    target: str | os.PathLike[str],
-    *,
-    force: bool = False,
+    sources: Sequence[str | os.PathLike[str]], target: str | os.PathLike[str]
 ) -> WordCounts:
-    """Join the word counts of files into ``target``.
+    """Joins the word counts of files into ``target``, a new file.
 
-    Raises ``TokexportError`` if their settings differ, or two of them counted the same file.
+    Raises ``TokexportError`` if it exists, the settings differ, or two counted the same file.
     """
-    path = resolve(target, force=force)
+    path = resolve(target, force=True)
+    if path.exists():
+        raise TokexportError(f"{target} exists already", "name a new file for the joined counts")
     first, *others = sources
     counts = read_word_counts(first)
     counts.refuse_incomplete(str(first))
