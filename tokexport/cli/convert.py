@@ -63,9 +63,9 @@ def convert(
     """Converts a tokenizer to a tokexport file.
 
     SOURCE is a tokenizer.json, a SentencePiece model (tokenizer.model), a GGUF file, a file of
-    tiktoken ranks, a tekken.json, vocab.json with merges.txt, a vocab.txt, RWKV's, minbpe's or
-    CLIP's vocabulary, or a directory that holds one of these (and a tokenizer_config.json). Its
-    type is detected from its content. What cannot be exact is refused.
+    tiktoken ranks, a tekken.json, nanochat's tokenizer.pkl, vocab.json with merges.txt, a
+    vocab.txt, RWKV's, minbpe's or CLIP's vocabulary, or a directory that holds one of these (and a
+    tokenizer_config.json). Its type is detected from its content. What cannot be exact is refused.
 
     SOURCE may also be a repository of the Hugging Face hub, owner/name, if no local path has that
     name (pip install 'tokexport[hub]'). Only the tokenizer's files are downloaded, into the hub's

@@ -132,5 +132,5 @@ def reading_note(file: str, read_as: str) -> str:
     """For a reference that runs what tokexport itself made from a file."""
     return (
         f"no library reads {file}: only the {read_as} that tokexport derives from it was compared,"
-        " not the derivation, which tests compare with published ids"
+        " not the derivation, which the tests of tokexport compare with the original"
     )

@@ -29,7 +29,7 @@ _KERAS: Final = (
 _PICKLE: Final = rb"\x80[\x02-\x05]"
 # How a file begins, what it is, and what to do instead.
 _STARTS: Final = (
-    (rb"\x89TKX", "a tokexport file, the result of a conversion,", SUPPORTED),
+    (rb"\x89TKX", "a tokexport file, the result of a conversion,", "give what it was made from"),
     (rb"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", SUPPORTED),
     (rb"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer,", SUPPORTED),
     (
