@@ -6,6 +6,7 @@ or the writer has changed. The expected ids come from the reference libraries, n
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import sys
@@ -260,8 +261,10 @@ def _lines(part: Any) -> str:
 
 
 def main() -> None:
-    """Write the files beside this script, or into a directory."""
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    """Writes the files beside this script, or into a directory."""
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
+    parser.add_argument("directory", nargs="?", type=Path, default=Path(__file__).parent)
+    target = parser.parse_args().directory
     for name, content in make().items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
