@@ -20,9 +20,9 @@
 
 namespace tokexport {
 
-// Encodes segments exactly like the core. Pre-tokens are looked up in the word cache in blocks, in
-// two passes: keys and prefetches first, then ids. Misses are set aside; when there are enough,
-// they are encoded together, and their ids are inserted at their positions.
+// Encodes segments exactly like the core. Pre-tokens are looked up in the word cache in blocks
+// (words/word_block.h). Misses are set aside; when there are enough, they are encoded together, and
+// their ids are inserted at their positions.
 class Encoder {
 public:
     explicit Encoder(const Engine &engine);

@@ -79,9 +79,9 @@ public:
     static constexpr std::size_t bulk_from = 128, worth_tables = std::size_t(1) << 18;
 
     // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the
-    // file in error messages. Tests pass `bulk_from`, where more than the default disables caching
-    // of short texts, and SIZE_MAX the engine, and the largest width in bits of the vectors that it
-    // may use.
+    // file in error messages. `verify` and tests pass `bulk_from`, where more than the default
+    // disables caching of short texts, and SIZE_MAX the engine; tests also pass the largest width
+    // in bits of the vectors that it may use.
     Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from,
          unsigned width);
     Core(const Core &) = delete;

@@ -76,8 +76,7 @@ public:
 
 private:
     static constexpr std::size_t first_window = std::size_t(1) << 18;
-    // The engine takes 7 MB. Whoever passes smaller parts, such as lines, gets a stream that takes
-    // less than one.
+    // The engine takes 7 MB. A stream of smaller parts, such as lines, takes less than one.
     static constexpr std::size_t bulk_from = std::size_t(1) << 14;
 
     // The ids of the template before the text (side 0) or after it.
