@@ -67,7 +67,7 @@ def count(
     workers: int | None = None,
     batch_rows: int = 8192,
 ) -> WordCounts:
-    """Count the words of the texts in ``column``, as ``tokexport.training.WordCounts`` does.
+    """Counts the words of the texts in ``column``, as ``tokexport.training.WordCounts`` does.
 
     ``workers`` is the greatest number of processes that count (None: one for each CPU). Each
     batch becomes the counts of its distinct words, and these are added up here as they arrive; if a

@@ -58,7 +58,7 @@ def tokenize(
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Index:
-    """Encode the documents of ``inputs`` (files and folders) to a folder of token shards.
+    """Encodes the documents of ``inputs`` (files and folders) to a folder of token shards.
 
     ``begin`` and ``end`` are ids put around each document (None: nothing). Special tokens in a
     document are plain text. Ids are uint16 if all ids of the tokenizer fit, or of type ``dtype``.

@@ -66,9 +66,9 @@ a lookbehind over more than one character at offset 1
 
 The steps, a module each: ``oniguruma`` or ``fancy`` parse a pattern (with ``parser``, which they
 share, and ``casefold``) into a ``tree``; ``backreferences`` and ``lookaround`` rewrite what is not
-regular as what is; ``nfa`` makes the threads, ``dfa`` the alphabet and the
-automaton, ``unbounded_lookaround`` the labels, ``linear_time`` the states to remember; ``program``
-runs all steps.
+regular as what is; ``nfa`` makes the threads, ``dfa`` the alphabet and the automaton,
+``unbounded_lookaround`` the labels, ``linear_time`` the states to remember; ``program`` runs all
+steps.
 """
 
 from tokexport.patterns.program import MATCH_ENDS as MATCH_ENDS

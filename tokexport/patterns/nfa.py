@@ -56,7 +56,7 @@ class Nfa:
 
 
 def nfa_of(*nodes: tree.Node) -> Nfa:
-    """Compile trees without Look, Atomic, Group and Reference nodes, one for each start.
+    """Compiles trees without Look, Atomic, Group and Reference nodes, one for each start.
 
     Raises PatternError if counted repeats make it too long.
 

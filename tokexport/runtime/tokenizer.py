@@ -88,7 +88,7 @@ def thread_count(asked: int | None) -> int:
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
 ) -> "Tokenizer":
-    """Open a tokexport file, or one embedded in a model's file, by path or as bytes.
+    """Opens a tokexport file, or one embedded in a model's file, by path or as bytes.
 
     A file is mapped, not read: it must not change while the tokenizer is in use. A pipe is read.
     ``check=True`` first verifies the checksum of every section; ``check=False`` opens in a time
@@ -475,8 +475,8 @@ class Tokenizer:
         return bytes(self._data)
 
     def self_test(self) -> int:
-        """Encode the file's self-test texts, and compare with the stored ids of the source's own
-        library. Returns the number of texts.
+        """Encodes the file's self-test texts, and compares the ids with the stored ones of the
+        source's own library. Returns the number of texts.
 
         Raises ``FormatError`` at the first difference.
         """

@@ -58,7 +58,7 @@ def train_from_iterator(
     num_threads: int | None = None,
     progress: Progress = lambda step, done, end: None,
 ) -> Trained:
-    """Learn a byte-level BPE tokenizer from texts, which are read once; memory grows only with
+    """Learns a byte-level BPE tokenizer from texts, which are read once; memory grows only with
     their distinct words. A text too long for memory may be an iterator of its parts.
 
     ``vocab_size`` includes the 256 bytes and the special tokens, whose ids follow the merges, or
@@ -106,7 +106,7 @@ def train_from_counts(
     tie_break: TieBreak = "lowest-ids",
     progress: Progress = lambda step, done, end: None,
 ) -> Trained:
-    """Learn a byte-level BPE tokenizer from word counts, like ``train_from_iterator`` from texts.
+    """Learns a byte-level BPE tokenizer from word counts, like ``train_from_iterator`` from texts.
 
     Pairs of more than 65,535 bytes, the maximum of a file, are left out. Raises ``TokexportError``
     like ``train_from_iterator``, and for counts that were cut at other special tokens, for counts

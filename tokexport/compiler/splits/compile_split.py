@@ -17,7 +17,7 @@ from tokexport.unicode.store import CODE_POINTS, shipped
 
 
 def compile_split(split: Split) -> SplitProgram:
-    r"""Compile one pre-tokenizer stage.
+    r"""Compiles one pre-tokenizer stage.
 
     Raises UnsupportedError, naming the pattern and the position in it, where the table could not be
     exact, and where the dialect's engine itself refuses the pattern.
