@@ -80,7 +80,7 @@ def test_a_byte_without_a_token_is_a_warning(tmp_path: Path) -> None:
         ("<|call|> <|return|> <|end|>", True, "finds <|end|> in every text"),
         ("<|calls|> <|flush|> <|end|>", True, "finds <|end|> in every text"),
         ("<|calls|> <|call|> <|end|>", True, None),
-        ("</s> <|tool_response>", True, "takes </s> for a usual token"),
+        ("</s> <|tool_response>", True, "takes </s> for a normal token"),
     ],
 )
 def test_a_token_that_llamacpp_knows_by_name_is_a_warning(

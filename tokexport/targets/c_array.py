@@ -38,8 +38,8 @@ def _open(path: Path) -> Tokenizer:
     return load(bytes(numbers))
 
 
-class Ours:
-    """The file's own ids."""
+class CoreRuntime:
+    """The C core: the file's own ids."""
 
     finds_special_tokens = True
 
@@ -64,7 +64,7 @@ C_ARRAY: Final = Target(
     "tokexport.c",
     _write,
     _read,
-    lambda path, how: Ours(_open(path)),
+    lambda path, how: CoreRuntime(_open(path)),
     Path("c-array/golden.c"),
     whole=True,
 )

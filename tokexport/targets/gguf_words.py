@@ -52,7 +52,7 @@ def rwkv_keys(model: TokenizerModel) -> dict[str, Any]:
 def tokens_and_types(
     count: int, names: Mapping[int, str], kinds: Mapping[int, PieceType]
 ) -> dict[str, list[Any]]:
-    """The lists of all ids; what has a name and no kind is a usual token."""
+    """The lists of all ids; what has a name and no kind is a normal token."""
     usual = {**dict.fromkeys(names, PieceType.NORMAL), **kinds}
     return {
         "tokens": [names.get(id, f"[PAD{id}]") for id in range(count)],

@@ -65,7 +65,7 @@ _FOUND: Final = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constra
 _MEANINGS: Final = {
     PieceType.CONTROL: "takes {} for a control token, by its name",
     PieceType.USER_DEFINED: "finds {} in every text, because of its name",
-    PieceType.NORMAL: "takes {} for a usual token where there is a <|tool_response>",
+    PieceType.NORMAL: "takes {} for a normal token where there is a <|tool_response>",
 }
 
 

@@ -115,7 +115,7 @@ static TKX_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     return finish(h);
 }
 
-/* hash_bytes; `has_word`: 8 bytes may be read at b, so that no branch depends on a small size. */
+/* The same; `has_word`: 8 bytes may be read at b, so that no branch depends on a small size. */
 static TKX_INLINE uint64_t hash_near(const uint8_t *b, size_t n, int has_word) {
     uint64_t word, three, eight, is_three = 0 - (uint64_t)(n < 4);
     if (!TKX_LIKELY(has_word && n <= 8)) return hash_bytes(b, n);
