@@ -299,6 +299,6 @@ def _word_boundary(word: CodePoints) -> tree.Condition:
 def refused_reference(offset: int) -> PatternError:
     hint = (
         "a reference is supported to an earlier group in the same sequence that matches one of a"
-        " few characters, where upper and lower case differ"
+        " few characters, outside of (?i)"
     )
     return PatternError(offset, "a reference to a group", hint)

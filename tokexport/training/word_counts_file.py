@@ -69,7 +69,7 @@ def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
     if data[:8] != MAGIC or len(data) < HEADER.sizeof():
-        raise FormatError(f"{path}: not a file of word counts", "`tokexport count` makes one")
+        raise FormatError(f"{path}: not a file of word counts", "`tokexport count` makes a new one")
     header = HEADER.parse(data)
     if header.version != VERSION:
         raise FormatError(f"{path}: it has version {header.version}", "install a newer tokexport")
