@@ -1,4 +1,4 @@
-"""A model file with an embedded tokenizer is the same model, and maps the tokenizer in extent."""
+"""A model file with an embedded tokenizer is the same model, and maps the tokenizer in place."""
 
 import errno
 import io

@@ -1,4 +1,4 @@
-"""vocab.json with merges.txt is read like by ByteLevelBPETokenizer of the reference."""
+"""vocab.json with merges.txt is read as by ByteLevelBPETokenizer of the reference."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every type of model of a tokenizer.json is read like by the reference, or refused."""
+"""Every type of model of a tokenizer.json is read as by the reference, or refused."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rank files and tiktoken.Encoding objects are read like by tiktoken."""
+"""Rank files and tiktoken.Encoding objects are read as by tiktoken."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""A number in a tokenizer.json is read like by the reference, to the last bit."""
+"""A number in a tokenizer.json is read as by the reference, to the last bit."""
 
 import json
 import random
