@@ -1,4 +1,4 @@
-"""Random patterns that the compiler accepts match like in the engines."""
+"""Random patterns that the compiler accepts match as in the engines."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The splits of a model cut a text like the reference's pre-tokenizer of any kinds."""
+"""The splits of a model cut a text like the reference's pre-tokenizer, whatever its kind."""
 
 from pathlib import Path
 from typing import Any

@@ -88,8 +88,8 @@ class ShardWriter:
 
     A shard is written to a temporary file, synced and renamed; then the same is done with the
     index, which lists the shard and the position of the next document. A killed process leaves at
-    most files that no index lists, which the next run replaces. From the hundredth shard on, the
-    index is written for each hundredth more of them: time stays linear in their number.
+    most files that no index lists, which the next run replaces. From the hundredth shard on, an
+    index lists a hundredth more shards than the one before: time stays linear in their number.
     """
 
     def __init__(self, folder: Path, index: Index, shard_tokens: int) -> None:

@@ -72,7 +72,7 @@ public:
     // repeated, comparing products does not decide. no_id: all ranks differ.
     std::uint32_t tied_symbol() const { return tied_symbol_; }
 
-    // Whether all bytes that a text may have have ids.
+    // Whether every byte that may occur in a text has an id.
     bool has_all_ids() const { return !lacks_bytes_; }
     // Whether all bytes of a text have ids.
     bool has_ids(const std::uint8_t *bytes, std::size_t size) const;

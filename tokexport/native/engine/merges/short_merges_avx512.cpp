@@ -42,7 +42,7 @@ public:
     AVX512 void start(const PairTable &pairs, ShortWord *const *words, std::size_t count);
 
     // Merges one pair of each word, and prefetches the slots of the pairs that the merged symbol
-    // forms with its neighbors. False: no word has a pair left.
+    // forms with its neighbours. False: no word has a pair left.
     AVX512 bool merge(const PairTable &pairs);
 
     // Looks up those pairs.

@@ -150,8 +150,8 @@ public:
     const WordRing &ring() const { return ring_; }
     unsigned shift() const { return shift_; }
 
-    // The first slot of the set of a key.
     static constexpr std::uint64_t k1 = 0x9E3779B97F4A7C15, k2 = 0xD6E8FEB86659FD93;
+    // The first slot of the set of a key.
     static std::size_t set_of(const WordKey &key, unsigned shift) {
         const std::uint64_t h = (key.a ^ key.b * k1) * k2;
         return static_cast<std::size_t>(h >> shift) * 2;
