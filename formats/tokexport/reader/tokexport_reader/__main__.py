@@ -9,7 +9,7 @@ from . import check_file, decode_bytes, decode_text, encode_spans, open_file
 
 
 def main() -> None:
-    """Run the command."""
+    """Runs the command."""
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     file = open_file(Path(sys.argv[1]).read_bytes())

@@ -102,7 +102,7 @@ class File:
 
 
 def open_file(data: bytes) -> File:
-    """Open a file: checks I1 to I18, in order."""
+    """Opens a file: checks I1 to I18, in order."""
     header = read_header(data)
     file = File(data, header, read_section_table(data))
     check_present(file)
