@@ -49,7 +49,7 @@ TARGET = ROOT / "docs" / "CENSUS.md"
 MADE = ("added-", "iree-", "pytorch-", "sentencepiece-test", "spm-", "torchtune-")
 PLACES = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder", "added_tokens")
 # Fields that neither ids nor texts nor spans depend on.
-IDLE = {
+WITHOUT_EFFECT = {
     "pre_tokenizer": ("trim_offsets",),
     "post_processor": ("use_regex",),
     "decoder": ("add_prefix_space", "trim_offsets", "use_regex", "split"),
@@ -161,7 +161,7 @@ def _parts(place: str, part: Any) -> Iterator[str]:
     elif part:
         name = f"{place} {part['type']}" if "type" in part else "added token"
         yield name
-        for field in sorted(part.keys() - IDLE.get(place, ())):
+        for field in sorted(part.keys() - WITHOUT_EFFECT.get(place, ())):
             value = part[field]
             if field == "pattern":
                 yield f"{name}, {next(iter(value))}"

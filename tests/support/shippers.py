@@ -34,7 +34,7 @@ _SHIPPERS = {
     "EDIT": "HPLT, GPT-BERT, gautierdag/bpeasy, CLIP as `transformers` decodes it",
     "LABL": "arcee-ai/Trinity-Tokenizer, tiny-aya, SuperBPE",
     "header SEARCH_ANEW": "every file that `tokenizers` 1.0.0rc3 writes",
-    "header UNKNOWN_STOPS": "two lines: as the library stops, too, if its unk_token is no token",
+    "header UNKNOWN_STOPS": "no model: `tokenizers` stops, too, if the unk_token has no id",
     "EDIT READS_TOKENS": "ChatGLM in microsoft/onnxruntime-extensions",
     "SPLT EMPTY_MATCHES": "SuperBPE, llm-jp",
     "SPLT SEARCH_STARTS": "arcee-ai/Trinity-Tokenizer",
@@ -46,5 +46,5 @@ _SHIPPERS = {
 
 
 def shipper(feature: str) -> str:
-    """Who ships it. KeyError if nobody is known to."""
+    """Who ships it. KeyError for a feature that has no entry."""
     return _SHIPPERS.get(feature) or _SHIPPERS[feature.partition(",")[0]]
