@@ -55,7 +55,7 @@ def test_the_python_example_works(folder: Path, capsys: pytest.CaptureFixture[st
     (example,) = blocks("python")
     names: dict[str, object] = {"__name__": "readme"}
     exec(compile(example, "README.md", "exec"), names)
-    assert capsys.readouterr().out == TEXT
+    assert capsys.readouterr().out == f"{TEXT}\n"
     assert names["ids"] == tokexport.load("tokenizer.bin").encode(TEXT)
 
 
@@ -68,7 +68,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("standard", ["c99", "c++11"])
-def test_the_c_example_compiles_without_warnings_and_prints_the_ids(
+def test_the_c_example_compiles_without_warnings_and_encodes(
     folder: Path, standard: str, core: Path
 ) -> None:
     compiler = shutil.which("c++" if "+" in standard else "cc")
@@ -76,10 +76,14 @@ def test_the_c_example_compiles_without_warnings_and_prints_the_ids(
     (example,) = blocks("c")
     tokexport.convert("tokenizer.json", "tokenizer.bin")
     main = f"""
+#include <stdio.h>
 int main(void) {{
     static unsigned char data[1 << 20];
-    size_t size = fread(data, 1, sizeof data, stdin);
-    return -print_ids(data, size, "{TEXT}", {len(TEXT)});
+    uint32_t ids[256];
+    size_t i, count, size = fread(data, 1, sizeof data, stdin);
+    int code = encode(data, size, "{TEXT}", ids, &count);
+    for (i = 0; code == TKX_OK && i < count; i++) printf("%u ", (unsigned)ids[i]);
+    return -code;
 }}
 """
     source = folder / f"example.{'cc' if '+' in standard else 'c'}"
