@@ -76,6 +76,16 @@ def test_a_gguf_produces_the_ids_of_its_original(values: dict[str, Any], tmp_pat
     assert model.template.single[0].id == values["bos_token_id"]
 
 
+def test_a_gguf_without_the_ids_of_bos_and_eos_has_llama_cpp_s(tmp_path: Path) -> None:
+    named = read(gguf(tmp_path / "x.gguf", **LLAMA))
+    model = read(
+        gguf(tmp_path / "y.gguf", **LLAMA | dict.fromkeys(["bos_token_id", "eos_token_id"]))
+    )
+    assert (model.special_ids, model.template) == (named.special_ids, named.template)
+    unnamed = BYTE_LEVEL | dict.fromkeys(["bos_token_id", "eos_token_id"])
+    assert read(gguf(tmp_path / "z.gguf", **unnamed)).special_ids.bos is None
+
+
 def test_padding_of_a_gguf_is_not_a_token(tmp_path: Path) -> None:
     assert len(read(gguf(tmp_path / "x.gguf", **BYTE_LEVEL)).tokens) == 260
 

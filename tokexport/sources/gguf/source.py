@@ -18,6 +18,12 @@ PREFIXES: Final = ("tokenizer.", ARCHITECTURE, NAME)
 _KINDS: Final = frozenset(PieceType)
 # In a file with weights only.
 _NO_TOKENIZER: Final = (None, "none", "no_vocab")
+# llama.cpp's ids of tokens that it adds around a text of a file that does not name them.
+_DEFAULTS: Final = {
+    ("llama", "bos_token_id"): 1,
+    ("llama", "eos_token_id"): 2,
+    ("t5", "eos_token_id"): 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +45,12 @@ class GgufTokenizer:
         return Node(self.file, f"tokenizer.ggml.{name}", self.values.get(name))
 
     def number(self, name: str) -> int | None:
-        """An id, or None if there is no value of this name."""
+        """An id; without a value of this name, llama.cpp's default, or None."""
         value = self.values.get(name)
-        if value is None or (type(value) is int and 0 <= value < len(self.tokens)):
+        if value is None:
+            default = _DEFAULTS.get((self.model, name), len(self.tokens))
+            return default if default < len(self.tokens) else None
+        if type(value) is int and 0 <= value < len(self.tokens):
             return value
         return self.node(name).fail("the id of a token")
 
