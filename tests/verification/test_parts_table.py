@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
+from parts import __main__ as command
 from parts import outcomes as measuring
 from parts.cases import cases
 from parts.outcomes import Outcome, measure, put, table, written
@@ -50,3 +52,12 @@ def test_a_wrongly_converted_part_is_a_difference(monkeypatch: pytest.MonkeyPatc
     outcome = measure(lowercase, strings=20)
     assert outcome.difference
     assert "differs" in table([outcome])
+
+
+def test_the_command_names_a_missing_document_before_it_measures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(command, "measure")
+    for words, code, shown in (["nothing.md"], 2, "'nothing.md'"), (["--help"], 0, "[DOCUMENT]"):
+        outcome = CliRunner().invoke(command.parts, words)
+        assert (outcome.exit_code, shown in outcome.output) == (code, True)

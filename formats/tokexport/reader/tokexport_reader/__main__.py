@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from pathlib import Path
 
-from . import check_file, decode_bytes, decode_text, encode_spans, open_file
+from . import TokexportError, check_file, decode_bytes, decode_text, encode_spans, open_file
 
 
 def main() -> None:
     """Runs the command."""
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    file = open_file(Path(sys.argv[1]).read_bytes())
-    check_file(file)
-    text = sys.argv[2] if len(sys.argv) > 2 else "Hello, world"
-    spans = encode_spans(file, text.encode())
+    parser = argparse.ArgumentParser("tokexport_reader", description=__doc__)
+    parser.add_argument("file", type=Path, help="a tokexport file")
+    parser.add_argument("text", nargs="?", default="Hello, world", help="default: %(default)s")
+    given = parser.parse_args()
+    try:
+        content = given.file.read_bytes()
+    except OSError as error:
+        sys.exit(f"{given.file}: {error.strerror}")
+    try:
+        file = open_file(content)
+        check_file(file)
+        spans = encode_spans(file, os.fsencode(given.text))
+    except TokexportError as error:
+        sys.exit(f"{given.file}: {error}")
     for token, (start, end) in spans:
-        print(f"{token:8}  {text[start:end]!r:20}  {decode_bytes(file, [token])!r}")
+        print(f"{token:8}  {given.text[start:end]!r:20}  {decode_bytes(file, [token])!r}")
     print(repr(decode_text(file, [token for token, _ in spans])))
 
 
