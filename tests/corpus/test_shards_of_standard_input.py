@@ -67,7 +67,7 @@ def test_a_folder_with_shards_is_not_resumed_or_replaced(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("FILE - TEXT", "standard input (-) cannot be combined with files"),
+        ("FILE - TEXT", "with files; name only files, or send all texts to standard input"),
         ("FILE - --lines --field text", "either lines of text (--lines) or lines of JSON"),
         ("- -", "standard input can only be read once"),
     ],

@@ -89,7 +89,7 @@ def _parts_of_file(name: str) -> Iterator[bytes]:
 def is_standard_input(inputs: Sequence[str]) -> bool:
     """Whether INPUT is standard input. Raises TokexportError if files are named too."""
     if "-" in inputs and len(inputs) > 1:
-        hint = "read those with another command (tokexport count --add adds to the same counts)"
+        hint = "name only files, or send all texts to standard input"
         raise TokexportError("standard input (-) cannot be combined with files", hint)
     return tuple(inputs) == ("-",)
 
