@@ -99,14 +99,6 @@ def convert(
         if progress is not None:
             progress(name)
 
-    named = path = None
-    own = [Path(source)] if isinstance(source, (str, os.PathLike)) else []
-    if isinstance(target, (str, os.PathLike)):
-        named = Path(target)
-        refuse_sources(named, own)
-        path = resolve(target, force=force, streams=True)
-    elif not hasattr(target, "writelines"):
-        raise TypeError(f"target must be a path or a binary file, not {type(target).__name__}")
     step("reading the source")
     opened = open_source(
         source,
@@ -115,6 +107,14 @@ def convert(
         revision=revision,
         reference=reference,
     )
+    named = path = None
+    own = [Path(source)] if isinstance(source, (str, os.PathLike)) else []
+    if isinstance(target, (str, os.PathLike)):
+        named = Path(target)
+        refuse_sources(named, own)
+        path = resolve(target, force=force, streams=True)
+    elif not hasattr(target, "writelines"):
+        raise TypeError(f"target must be a path or a binary file, not {type(target).__name__}")
     with opened.input.naming_the_file():
         model = prepared(opened.read(), decode_only=decode_only)
     if path is not None:

@@ -82,11 +82,16 @@ def test_a_bug_shows_its_traceback_and_exits_with_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [name for name in NAMES if name != "demo"])
-def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> None:
-    more = {"encode": ["a"], "decode": ["1"], "diff": ["x.bin"], "verify": ["--against", "x.json"]}
-    more |= {"tokenize": ["x.txt", "-o", "x"], "count": ["-o", "x.counts"]}
-    more |= {"embed": ["x.safetensors", "-o", "x"], "train": ["--vocab-size", "300", "-o", "x"]}
-    arguments = [*command.split(), "nothing.bin", *more.get(command, [])]
+def test_a_missing_file_is_named_without_an_errno_before_an_existing_target(
+    command: str, run: Run, tmp_path: Path
+) -> None:
+    target = tmp_path / "tokenizer.bin"
+    target.touch()
+    more = dict.fromkeys(("convert", "count", "model export"), f"-o {target}")
+    more |= {"encode": "a", "decode": "1", "diff": "x.bin", "verify": "--against x.json"}
+    more |= {"tokenize": f"x.txt -o {tmp_path}", "train": f"--vocab-size 300 -o {tmp_path}"}
+    more |= {"embed": f"x.safetensors -o {target}", "view": f"a -o {target}"}
+    arguments = [*command.split(), "nothing.bin", *more.get(command, "").split()]
     refusal = run(*arguments).refusal
     assert "nothing.bin" in refusal
     assert "Errno" not in refusal

@@ -86,7 +86,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ),
         *(
             (f"{command} --output /dev/null", "only a regular file is replaced; name a file")
-            for command in ("embed FILE FILE", "count TEXT", "model export DIR", "demo")
+            for command in ("embed FILE FILE", "count TEXT", "demo")
         ),
         ("tokenize FILE TEXT -o /dev/null", "/dev/null is not a directory; name another"),
         ("tokenize FILE TEXT -o FILE", "FILE is not a directory; name another"),

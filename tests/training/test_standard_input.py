@@ -96,8 +96,12 @@ def test_counts_and_held_out_texts_may_be_standard_input(
     assert run(*held_out, stdin=text.read_bytes()).text == by_file
     assert run(*command, text, "--held-out", "-", stdin=b"a\xff").code == 2
     file, twice = small_file("gpt2").read_bytes(), "standard input can only be read once"
-    for once in (["-"], ["--counts", "-"], [text, "--beside", "-"]):
-        assert twice in run(*command, *once, "--held-out", "-", stdin=file).refusal
+    for once, content in (
+        (["-"], b""),
+        (["--counts", "-"], counts.read_bytes()),
+        ([text, "--beside", "-"], file),
+    ):
+        assert twice in run(*command, *once, "--held-out", "-", stdin=content).refusal
     assert twice in run(*command, "-", "--lines", "--beside", "-", stdin=file).refusal
     beside = run(*command, text, "--beside", "-", stdin=file).text
     assert json.loads(beside)["bytes_per_token"][1]["tokenizer"] == "standard input"

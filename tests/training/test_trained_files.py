@@ -200,7 +200,9 @@ def test_what_would_fail_after_training_is_refused_before(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokexport.convert(small_source("gpt2"), tmp_path / "it.bin", decode_only=True)
-    command = ("train", tmp_path / "missing.txt", "--vocab-size", 256, "-o", tmp_path / "a" / "b")
+    text = tmp_path / "text.txt"
+    text.write_bytes(b"\xff")  # another error, of training
+    command = ("train", text, "--vocab-size", 256, "-o", tmp_path / "a" / "b")
     refused = run(*command, "--beside", tmp_path / "it.bin")
     assert "it.bin: the file is decode-only" in refused.refusal
     monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(tmp_path))

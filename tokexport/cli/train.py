@@ -150,20 +150,21 @@ def train(
     roles = Roles(bos, eos, pad, stop)
     if counts_file is None:
         refuse_settings(vocab_size, specials, tie_break, roles)
-    for name in FILES:
+    find_files([name for name in (*inputs, *held_out) if name != "-"])
+    compared = {given_name(name): _opened(name) for name in beside}
+    counts = None if counts_file is None else _read(counts_file, inputs, held_out, how)
+    for name in FILES:  # after what is missing was named
         resolve(Path(folder) / name, force=force)
     place = next(path for path in (Path(folder), *Path(folder).absolute().parents) if path.exists())
     if not os.access(place, os.W_OK):  # training may take hours
         raise TokexportError(f"{place}: it is not allowed to write files there", "name another")
     if "-" in inputs and "-" in held_out:
         raise click.UsageError("standard input can only be read once")
-    compared = {given_name(name): _opened(name) for name in beside}
     sample, held = Sample(), Sample()
     for text in _texts(held_out, how):
         held.add(text)
     with ProgressLine(output.quiet) as line:
-        if counts_file is not None:
-            counts = _read(counts_file, inputs, held_out, how)
+        if counts is not None:
             specials = specials or counts.special_tokens
         else:
             counts = WordCounts(

@@ -46,12 +46,13 @@ def view(
     tokexport view llama3.bin --beside qwen3.bin --file README.md -o page.html --force
     """
     given = given_text(text, text_file)
+    sides = [side(name) for name in (path, beside) if name is not None]
     place = None if target == "-" else resolve(target, force=force, streams=True)
     if place is not None:
         refuse_sources(place, [Path(name) for name in (path, beside, text_file) if name])
     content = page(
         read_text(*given),
-        [side(name) for name in (path, beside) if name is not None],
+        sides,
         allowed_special="all" if special else (),
         add_special_tokens=add_special_tokens,
     ).encode()

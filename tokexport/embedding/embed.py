@@ -57,9 +57,8 @@ def embed(
     content = load(tokenizer).to_bytes()
     path, source = Path(target), Path(model)
     refuse_sources(path, [source, Path(tokenizer)])
-    resolved = resolve(target, force=force)
     blob = content + tail(len(content))
-    with source.open("rb") as file, writing(resolved, force=force) as out:
+    with source.open("rb") as file, writing(resolve(target, force=force), force=force) as out:
         with _reading(source):
             file_size = os.fstat(file.fileno()).st_size
             is_gguf = file.read(len(_GGUF)) == _GGUF

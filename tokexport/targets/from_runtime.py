@@ -55,10 +55,10 @@ def convert_from(
     """
     chosen, source, out = target_of(format), Path(path), Path(target)
     refuse_sources(out, [source])
-    resolved = resolve(target, force=force)
     if format in _SOURCES:
         raise TokexportError(f"{source}: {format} is already a source", "leave out --from")
     found = chosen.read(source)
+    resolved = resolve(target, force=force)
     if found.file is not None:
         content, compared = found.file, 0
     elif not any(found.tokens):

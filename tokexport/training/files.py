@@ -182,12 +182,12 @@ def join_files(
 
     Raises ``TokexportError`` if it exists, the settings differ, or two counted the same file.
     """
-    path = resolve(target, force=True)
-    if path.exists():
-        raise TokexportError(f"{target} exists already", "name a new file for the joined counts")
     first, *others = sources
     counts = read_word_counts(first)
     counts.refuse_incomplete(str(first))
+    path = resolve(target, force=True)
+    if path.exists():
+        raise TokexportError(f"{target} exists already", "name a new file for the joined counts")
     for other in others:
         counts.join(read_word_counts(other), os.fspath(other))
     write_word_counts(path, counts)

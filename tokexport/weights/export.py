@@ -46,8 +46,8 @@ def export(
     not divide into groups; SourceError for a broken checkpoint; MissingLibraryError without
     ``tokexport[model]``; TokexportError for a target that exists (unless ``force``).
     """
-    path = resolve(target, force=force)
     read = read_checkpoint(Path(checkpoint))
+    path = resolve(target, force=force)
     shape = replace(read.shape, group=GROUP if dtype == "int8" else 0)
     _check_groups(shape)
     every = list(tensors(shape))
