@@ -66,8 +66,8 @@ def test_special_tokens_have_the_first_ids(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "size", "error", "message"),
     [
-        (b"a\xff", 300, SourceError, r"text\.txt: not UTF-8 at byte 1; convert it first"),
-        (b"a\xe2", 300, SourceError, r"text\.txt: not UTF-8 at byte 1; convert it first"),
+        (b"a\xff", 300, SourceError, r"text\.txt: not UTF-8 at byte 1; convert it to UTF-8"),
+        (b"a\xe2", 300, SourceError, r"text\.txt: not UTF-8 at byte 1; convert it to UTF-8"),
         (b"", 300, TokexportError, "nothing to learn from"),
         (b"<|end|>", 300, TokexportError, "nothing to learn from"),
         (b"a", 256, TokexportError, "a vocabulary of 256 is too small"),

@@ -116,7 +116,7 @@ def test_standard_input_is_added_to_counts_once(run: Run, tmp_path: Path) -> Non
         (["--add"], b"low low", "standard input is counted already, with the same content"),
         (["--add", "--pattern", "gpt2"], b"low", "counted with the pattern"),
         (["--add", "--lines"], b"a\n\xff", "standard input:2: not UTF-8"),
-        (["--add"], b"a\xff", "standard input: not UTF-8 at byte 1; convert it first"),
+        (["--add"], b"a\xff", "standard input: not UTF-8 at byte 1; convert it to UTF-8"),
         (["--add"], "é".encode() * 300_000 + b"\xc3", "standard input: not UTF-8 at byte 600,000"),
         (["--add", "--field", "text"], b'{"body": "a"}', "no text in the field 'text'"),
         (["--add", "--field", "text", "--lines"], b"a", "either lines of text (--lines) or"),

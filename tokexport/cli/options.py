@@ -106,7 +106,7 @@ def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[b
 
 def not_utf8(name: str, place: int) -> TokexportError:
     """The error for a text whose byte at ``place`` is not UTF-8."""
-    return TokexportError(f"{name}: not UTF-8 at byte {place:,}", "convert it first")
+    return TokexportError(f"{name}: not UTF-8 at byte {place:,}", "convert it to UTF-8")
 
 
 def read_text(name: str, parts: Iterable[bytes]) -> str:
@@ -128,7 +128,9 @@ def read_json(path: str) -> Any:
         raise SourceError(f"{path}: {problem}", hint) from error
     except RecursionError as error:
         raise SourceError(f"{path}: nested too deeply") from error
-    except ValueError as error:
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, error.start) from error
+    except ValueError as error:  # more digits than Python converts
         raise SourceError(f"{path}: not JSON: {error}") from error
 
 

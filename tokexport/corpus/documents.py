@@ -308,7 +308,7 @@ def _whole(path: Path, raw: IO[bytes], begin: Position, read: int) -> str | Long
         return b"".join(head).decode()
     except UnicodeDecodeError as error:
         raise SourceError(
-            f"{path}: not UTF-8 at byte {error.start:,}", "convert it first"
+            f"{path}: not UTF-8 at byte {error.start:,}", "convert it to UTF-8"
         ) from error
 
 

@@ -261,7 +261,7 @@ def decoded(parts: Iterator[bytes], name: str) -> Iterator[str]:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         at = size - len(error.object) + error.start  # the object ends where the parts so far do
-        raise SourceError(f"{name}: not UTF-8 at byte {at:,}", "convert it first") from error
+        raise SourceError(f"{name}: not UTF-8 at byte {at:,}", "convert it to UTF-8") from error
 
 
 def strings(batch: Batch, names: Sequence[str | Path]) -> list[str]:
