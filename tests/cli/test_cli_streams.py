@@ -302,6 +302,14 @@ def test_a_full_standard_output_is_named(unbuffered: str, small_file: PathOf) ->
         assert failed.stderr == b"tokexport: standard output: No space left on device\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["encode nothing", "nothing"])
+def test_a_failure_that_cannot_be_reported_is_still_a_failure(command: str) -> None:
+    """An exit code of 1 would be an answer of `verify`."""
+    with Path("/dev/full").open("wb") as errors:
+        assert start(*command.split(), stderr=errors).returncode == 2
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes that do not block")
 def test_a_pause_in_standard_input_is_not_its_end(small_file: PathOf) -> None:
     """Another process may have made the pipe non-blocking."""

@@ -25,6 +25,7 @@ COMMANDS = (
     *("convert", "embed", "verify", "inspect", "encode", "decode", "chat-template", "view"),
     *("tokenize", "count", "train", "model", "diff", "bench", "demo"),
 )
+EXPECTED = (click.ClickException, TokexportError, OSError)
 COULD_NOT = 2
 BROKEN_PIPE = 141  # as shells report a process killed by SIGPIPE
 # Windows has no SIGHUP.
@@ -90,10 +91,12 @@ class Commands(Group):
             is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
             if self.ended_by:  # some libraries turn it into an error of their own
                 code = 128 + self.ended_by
-            elif is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
-                report(error, as_json, self.copies)
             else:
-                traceback.print_exception(error)
+                with suppress(OSError):  # standard error cannot be written
+                    if is_ours or isinstance(error, EXPECTED):
+                        report(error, as_json, self.copies)
+                    else:
+                        traceback.print_exception(error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
