@@ -38,6 +38,7 @@ def test_every_command_has_examples_and_accepts_json(command: str, run: Run) -> 
     assert f"tokexport {command}" in outcome.text.split("Options:")[0].split("\n", 2)[2]
     assert "--json" in outcome.text
     assert not re.search(r"\[([^]]+)\]\s+\[default:\s+\1", outcome.text)
+    assert max(map(len, outcome.text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("command", ["convert {0} --force -o", "diff {0}", "verify --against {0}"])
@@ -55,6 +56,7 @@ def test_the_help_describes_each_command_in_a_whole_sentence() -> None:
     assert len(summaries) == len(COMMANDS)
     assert all(line.endswith(".") and not line.endswith("...") for line in summaries)
     assert "_TOKEXPORT_COMPLETE" in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("group", ["", "model"])

@@ -193,7 +193,7 @@ def commands() -> None:
     place, with exactly the ids of the original library.
 
     \b
-    tokexport demo                                       all of this on a real tokenizer
+    tokexport demo                                       all of it, on a real one
     tokexport convert tokenizer.json -o tokenizer.bin    make the file
     tokexport verify tokenizer.bin --against tokenizer.json
     tokexport encode tokenizer.bin "Hello, world"

@@ -12,15 +12,14 @@ from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, table
 from tokexport.cli.options import InputPath, parts_of_file, read_text
 
+SECONDS = click.FloatRange(0, 3600)
 DEFAULT_BYTES = 4_000_000
 
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.option("--text", type=InputPath(), metavar="FILE", help="The text to use.")
-@click.option(
-    "--seconds", type=click.FloatRange(0, 3600), default=1.0, help="For each measurement."
-)
+@click.option("--seconds", type=SECONDS, default=1.0, metavar="N", help="For each measurement.")
 @json_option
 def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     """Measures how fast a file opens, encodes and decodes.

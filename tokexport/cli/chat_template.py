@@ -51,8 +51,8 @@ def chat_template(
 
     \b
     tokexport chat-template tokenizer.bin messages.json --add-generation-prompt
-    tokexport chat-template tokenizer.bin messages.json --text --set enable_thinking=false
-    echo '[{"role": "user", "content": "Hi"}]' | tokexport chat-template tokenizer.bin
+    tokexport chat-template qwen3.bin messages.json --set enable_thinking=false
+    echo '[{"role": "user", "content": "Hi"}]' | tokexport chat-template qwen3.bin
     """
     from tokexport.chat.environment import compiled  # needs jinja2
     from tokexport.chat.render import choose

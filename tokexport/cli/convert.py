@@ -18,9 +18,13 @@ from tokexport.targets.from_runtime import Converted, convert_from
 from tokexport.targets.registry import TARGETS, target_of
 from tokexport.targets.write import Written, write_target
 
+FORMAT = click.Choice([*TARGETS])
 TARGET_HELP = "The file to write; usually named .bin or .tkx; - is standard output."
-TO_HELP = "Write another runtime's format (docs/TARGETS.md); warns of what it cannot represent."
-FROM_HELP = "SOURCE is a file of that runtime; refused if any id would differ (docs/TARGETS.md)."
+TO_HELP = (
+    f"Write another runtime's format: {', '.join(TARGETS)}. Warns of what it cannot represent"
+    " (docs/TARGETS.md)."
+)
+FROM_HELP = "SOURCE has this format of --to; refused if any id would differ (docs/TARGETS.md)."
 INTO_HELP = "With --to gguf: write a copy of this file, weights included, with this tokenizer."
 SCORES_HELP = (
     "Leave out the scores of BPE. No id needs them, but engines that merge by score (llama2.c) do."
@@ -35,8 +39,8 @@ PREFIX_INDEX_HELP = (
 @click.argument("source", type=InputPath())
 @path_option("-o", "--output", "target", default="tokenizer.bin", help=TARGET_HELP)
 @source_options
-@click.option("--to", "format", type=click.Choice([*TARGETS]), help=TO_HELP)
-@click.option("--from", "origin", type=click.Choice([*TARGETS]), help=FROM_HELP)
+@click.option("--to", "format", type=FORMAT, metavar="FORMAT", help=TO_HELP)
+@click.option("--from", "origin", type=FORMAT, metavar="FORMAT", help=FROM_HELP)
 @click.option("--into", type=InputPath(), metavar="FILE.gguf", help=INTO_HELP)
 @click.option("--strict", is_flag=True, help="With --to: any loss is an error.")
 @click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")

@@ -13,8 +13,11 @@ from tokexport.cli.options import (
     Utf8,
     field_option,
     is_standard_input,
+    lines_option,
+    number_option,
     parts_of_file,
     target_option,
+    threads_option,
     token_option,
 )
 from tokexport.corpus.documents import find_files
@@ -24,10 +27,12 @@ from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_files, count_stream, join_files
 from tokexport.training.word_counts_file import SUFFIX
 
-# Also an option of `train`.
+# Also options of `train`.
 pattern_option = click.option(
     "--pattern", type=Utf8(), metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]"
 )
+max_chars_option = number_option("--max-chars", help="Stop after N characters.")
+doc_cap_option = number_option("--doc-cap", help="Characters per document.")
 CUT_HELP = "Cut texts at this token, and do not count it."
 
 
@@ -37,11 +42,11 @@ CUT_HELP = "Cut texts at this token, and do not count it."
 @pattern_option
 @token_option("--special-token", "special_tokens", multiple=True, help=CUT_HELP)
 @click.option("--add", is_flag=True, help="Add to the counts in FILE.")
-@click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
-@click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
+@max_chars_option
+@doc_cap_option
 @field_option
-@click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
+@lines_option
+@threads_option
 @output_options
 def count(
     inputs: tuple[str, ...],

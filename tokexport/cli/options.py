@@ -146,6 +146,9 @@ class Utf8(click.types.StringParamType):
 
 
 token_option = partial(click.option, type=Utf8(), metavar="T")
+number_option = partial(click.option, type=click.IntRange(1), metavar="N")
+threads_option = number_option("--threads", help="Threads.  [one per processor]")
+lines_option = click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 field_option = click.option(
     "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
 )
@@ -216,7 +219,9 @@ def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
         type=click.Choice(["transformers"]),
         help="Use AutoTokenizer's ids where tokenizer.json gives different ones.",
     )
-    @click.option("--revision", help="For a hub repository: a branch, a tag or a commit.")
+    @click.option(
+        "--revision", metavar="NAME", help="For a hub repository: a branch, a tag or a commit."
+    )
     @wraps(command)
     def packed(*arguments: Any, special_tokens: str | None, **others: Any) -> Result:
         how = {name: others.pop(name) for name in ("pattern", "reference", "revision")}

@@ -14,8 +14,11 @@ from tokexport.cli.options import (
     InputPath,
     field_option,
     is_standard_input,
+    lines_option,
+    number_option,
     parts_of_file,
     target_option,
+    threads_option,
     token_option,
 )
 from tokexport.corpus import tokenize as library
@@ -29,24 +32,26 @@ from tokexport.errors import TokexportError
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
 @target_option("folder", required=True, metavar="DIR", help="The shards' folder.")
 @field_option
-@click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@token_option("--begin", metavar="TOKEN", help="Starts each document, or none.  [BOS or EOT]")
+@lines_option
+@token_option(
+    "--begin", metavar="TOKEN", help="Starts each document; none: no token.  [BOS or EOT]"
+)
 @token_option("--end", metavar="TOKEN", help="Ends each document.  [none]")
-@click.option(
+@number_option(
     "--shard-tokens",
-    type=click.IntRange(1),
     default=SHARD_TOKENS,
-    metavar="N",
     help="End a shard with the document in which it reaches N ids.",
 )
-@click.option("--dtype", type=click.Choice(["uint16", "uint32"]), help="[uint16 if all ids fit]")
+@click.option(
+    "--dtype", type=click.Choice(["uint16", "uint32"]), help="Of an id.  [uint16 if all fit]"
+)
 @click.option(
     "--header",
     type=click.Choice(["none", "llm.c"]),
     default="none",
     help="The header of each shard.",
 )
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
+@threads_option
 @output_options
 def tokenize(
     path: str,
@@ -73,7 +78,7 @@ def tokenize(
 
     \b
     tokexport tokenize tokenizer.bin corpus/ -o shards
-    tokexport tokenize tokenizer.bin *.parquet -o shards --begin '<|endoftext|>' --header llm.c
+    tokexport tokenize gpt2.bin *.parquet -o shards --header llm.c
     tokexport tokenize tokenizer.bin pages.jsonl.gz -o shards --field content
     """
     tokenizer = load(path)

@@ -20,7 +20,7 @@ from tokexport.cli.console import (
     table,
 )
 from tokexport.cli.contents import converted
-from tokexport.cli.count import counting, pattern_option
+from tokexport.cli.count import counting, doc_cap_option, max_chars_option, pattern_option
 from tokexport.cli.options import (
     AnyPath,
     InputPath,
@@ -28,9 +28,12 @@ from tokexport.cli.options import (
     field_option,
     given_name,
     is_standard_input,
+    lines_option,
+    number_option,
     parts_of_file,
     path_option,
     target_option,
+    threads_option,
     token_option,
 )
 from tokexport.corpus.documents import (
@@ -63,9 +66,7 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.command()
 @click.argument("inputs", metavar="[INPUT...]", nargs=-1, type=AnyPath())
 @path_option("--counts", "counts_file", type=InputPath(), help="Word counts instead of INPUT.")
-@click.option(
-    "--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="The number of ids."
-)
+@number_option("--vocab-size", required=True, help="The number of ids.")
 @target_option("folder", required=True, metavar="DIR", help="The files' folder.")
 @pattern_option
 @token_option(
@@ -90,15 +91,15 @@ from tokexport.training.word_counts_file import read_word_counts
     default=TIE_BREAKS[0],
     help="Which of the most frequent pairs is merged.",
 )
-@click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
-@click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
+@max_chars_option
+@doc_cap_option
 @field_option
-@click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
+@lines_option
 @path_option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
 )
 @path_option("--beside", multiple=True, type=InputPath(), help="Another tokenizer to measure.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
+@threads_option
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @output_options
 def train(
@@ -136,9 +137,9 @@ def train(
     one of --held-out, whose files may be among those of INPUT.
 
     \b
-    tokexport train corpus/ --vocab-size 32768 -o tokenizer --special-token '<|bos|>'
-    tokexport train *.parquet --vocab-size 65536 -o tokenizer --max-chars 2000000000
-    tokexport train corpus/ --vocab-size 32768 -o tokenizer --held-out corpus/last.txt --beside gpt2
+    tokexport train corpus/ --vocab-size 32768 -o mine --special-token '<|bos|>'
+    tokexport train *.parquet --vocab-size 65536 -o mine --max-chars 2000000000
+    tokexport train corpus/ --vocab-size 32768 -o mine --held-out corpus/last.txt
     """
     specials: SpecialTokens = special
     if placed:

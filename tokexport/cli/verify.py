@@ -5,16 +5,17 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, say
-from tokexport.cli.options import InputPath, source_options
+from tokexport.cli.options import InputPath, number_option, source_options
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import processors
 from tokexport.targets.compare import compare_runtime
 from tokexport.targets.registry import TARGETS
 from tokexport.verification import verify as library
 
-AS_HELP = "TOKENIZER is a file of this runtime: compare what the runtime does with it."
+AS_HELP = "TOKENIZER has this format of `convert --to`: compare what its runtime does with it."
 # Random strings: another runtime's algorithm is reimplemented here plainly, which is slow.
 STRINGS, RUNTIME_STRINGS = 100_000, 1000
+STRINGS_HELP = f"Random strings.  [{STRINGS}, or {RUNTIME_STRINGS} with --as]"
 
 
 @click.command()
@@ -23,11 +24,9 @@ STRINGS, RUNTIME_STRINGS = 100_000, 1000
     "--against", required=True, type=InputPath(), metavar="SOURCE", help="What it was made from."
 )
 @source_options
-@click.option("--as", "runtime", type=click.Choice([*TARGETS]), help=AS_HELP)
-@click.option(
-    "--strings", type=click.IntRange(0), help="Random strings.  [100000, or 1000 with --as]"
-)
-@click.option("--seed", type=int, default=0, help="Seed of the random strings.")
+@click.option("--as", "runtime", type=click.Choice([*TARGETS]), metavar="FORMAT", help=AS_HELP)
+@click.option("--strings", type=click.IntRange(0), metavar="N", help=STRINGS_HELP)
+@click.option("--seed", type=int, default=0, metavar="N", help="Seed of the random strings.")
 @click.option(
     "--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Also compare a text."
 )
@@ -37,7 +36,7 @@ STRINGS, RUNTIME_STRINGS = 100_000, 1000
     is_flag=True,
     help="Compare a sample, in a second or two after the source's library has loaded the source.",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
+@number_option("--jobs", help="Processes.  [one per processor]")
 @output_options
 @click.pass_context
 def verify(
@@ -68,10 +67,10 @@ def verify(
     \b
     tokexport verify tokenizer.bin --against tokenizer.json
     tokexport verify tokenizer.bin --against tokenizer.json --quick
-    tokexport verify tokenizer.bin --against model/ --text book.txt --strings 1000000 --seed 7
-    tokexport verify cl100k.bin --against cl100k_base.tiktoken --pattern cl100k_base
+    tokexport verify tokenizer.bin --against model/ --text book.txt --seed 7
+    tokexport verify my.bin --against my.tiktoken --pattern cl100k_base
     tokexport verify qwen3.bin --against Qwen/Qwen3-0.6B
-    tokexport verify model.tokenizer --as qwen3.c --against tokenizer.json --text main.cpp
+    tokexport verify model.tokenizer --as qwen3.c --against tokenizer.json
     """
     with ProgressLine(output.quiet) as line:
 

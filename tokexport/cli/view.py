@@ -43,7 +43,7 @@ def view(
 
     \b
     tokexport view tokenizer.bin "Hello, world" -o page.html
-    tokexport view llama3.bin --beside qwen3.bin --file README.md -o page.html --force
+    tokexport view llama3.bin --beside qwen3.bin --file README.md --force
     """
     given = given_text(text, text_file)
     sides = [side(name) for name in (path, beside) if name is not None]
