@@ -137,22 +137,3 @@ def test_notes_are_written_to_stderr_or_into_the_json(run: Run, tmp_path: Path) 
     outcome = run(*arguments, "--json")
     assert outcome.stderr == ""
     assert outcome.values["notes"]
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ("--to llama2.c --no-chat-template", "and options for the contents of a tokexport file"),
-        ("--to llama2.c --decode-only", "and options for the contents of a tokexport file"),
-        ("--to llama2.c --verbose", "--to excludes -o -, --verbose and"),
-        ("--from llama2.c --no-chat-template", "--from accepts only"),
-        ("--from llama2.c --pattern cl100k_base", "--from accepts only"),
-        ("--from llama2.c --to gguf", "--from accepts only"),
-        ("--to llama2.c --into x.gguf", "--into requires --to gguf"),
-        ("--strict", "--strict and --into require --to"),
-    ],
-)
-def test_useless_options_are_refused(options: str, reason: str, run: Run, tmp_path: Path) -> None:
-    target = tmp_path / "it.bin"
-    assert reason in run("convert", small_source("qwen"), "-o", target, *options.split()).refusal
-    assert not target.exists()

@@ -45,13 +45,6 @@ def test_the_demo_keeps_files_only_on_request(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_demo_overwrites_nothing(run: Run, tmp_path: Path) -> None:
-    target = tmp_path / "it.bin"
-    target.write_bytes(b"mine")
-    assert run("demo", small_source("gpt2"), "-o", target).code == 2
-    assert target.read_bytes() == b"mine"
-
-
 def test_the_demo_says_how_to_get_its_package(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_module, "PACKAGE", "no-such-package-of-that-name")
     assert "pip install" in run("demo").refusal

@@ -66,10 +66,28 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("bench FILE --seconds inf", "inf is not in the range 0<=x<=3600"),
         ("diff FILE FILE --pattern gpt2", "--pattern is for sources"),
         ("convert FILE --to llm.c -o DIR --reference transformers", "--reference is for sources"),
+        *(
+            (f"convert SOURCE -o DIR {options}", reason)
+            for options, reason in (
+                ("--to llama2.c --no-chat-template", "and options for the contents of a tokexport"),
+                ("--to llama2.c --decode-only", "and options for the contents of a tokexport file"),
+                ("--to llama2.c --verbose", "--to excludes -o -, --verbose and"),
+                ("--from llama2.c --no-chat-template", "--from accepts only"),
+                ("--from llama2.c --pattern cl100k_base", "--from accepts only"),
+                ("--from llama2.c --to gguf", "--from accepts only"),
+                ("--to llama2.c --into x.gguf", "--into requires --to gguf"),
+                ("--strict", "--strict and --into require --to"),
+            )
+        ),
+        ("demo SOURCE -o TEXT", "TEXT exists already"),
         ("verify FILE --as qwen3.c --against FILE", "FILE is a tokexport file: leave out --as"),
         ("verify FILE --against nothing.json", "nothing.json: cannot be read"),
         ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it to UTF-8"),
         ("decode FILE \udcff", "is not an id"),
+        ("decode FILE 99999999", "FILE: id 99999999: no such id; this tokenizer's ids are 0 to 4"),
+        ("decode FILE 12x", "'12x' is not an id"),
+        ("decode FILE -1", "'-1' is not an id"),
+        (f"decode FILE {21 * '1'}", "1' is not an id; it has more than 20 digits: put spaces or"),
         ("encode -", "standard input can only be read once"),
         ("encode FOLDER a", "FOLDER: Is a directory; name a file in it"),
         ("decode - -", "standard input can only be read once"),
@@ -112,6 +130,7 @@ def test_wrong_or_useless_arguments_of_commands_are_refused(
 ) -> None:
     made = ("BROKEN", "BYTES", "CHAT", "CUT", "DEEP", "FOLDER", "NESTED", "TEMPLATE")
     names = {name: tmp_path / name for name in made}
+    names |= {"SOURCE": small_source("gpt2"), "DIR": tmp_path / "DIR"}
     names["TEXT"] = tmp_path / "text.txt"
     names["TEXT"].touch()
     names["BYTES"].write_bytes(b"ab\xff")
@@ -129,6 +148,7 @@ def test_wrong_or_useless_arguments_of_commands_are_refused(
     for name, path in names.items():
         found = found.replace(str(path), name)
     assert reason in found
+    assert not names["DIR"].exists()
 
 
 def test_a_source_whose_name_is_not_utf8_converts(tmp_path: Path) -> None:
