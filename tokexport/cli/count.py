@@ -11,13 +11,11 @@ from tokexport.cli.console import Output, ProgressLine, output_options, plural, 
 from tokexport.cli.options import (
     AnyPath,
     Utf8,
-    field_option,
+    document_options,
     is_standard_input,
-    lines_option,
     number_option,
     parts_of_file,
     target_option,
-    threads_option,
     token_option,
 )
 from tokexport.corpus.documents import find_files
@@ -44,9 +42,7 @@ CUT_HELP = "Cut texts at this token, and do not count it."
 @click.option("--add", is_flag=True, help="Add to the counts in FILE.")
 @max_chars_option
 @doc_cap_option
-@field_option
-@lines_option
-@threads_option
+@document_options
 @output_options
 def count(
     inputs: tuple[str, ...],

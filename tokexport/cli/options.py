@@ -147,11 +147,15 @@ class Utf8(click.types.StringParamType):
 
 token_option = partial(click.option, type=Utf8(), metavar="T")
 number_option = partial(click.option, type=click.IntRange(1), metavar="N")
-threads_option = number_option("--threads", help="Threads.  [one per processor]")
-lines_option = click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-field_option = click.option(
-    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
-)
+
+
+def document_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Adds the options of all commands that read documents."""
+    field_help = "The field or column of the text.  [text]"
+    field = click.option("--field", type=Utf8(), metavar="NAME", help=field_help)
+    lines_help = "Each line of a .txt file is a document."
+    lines = click.option("--lines", is_flag=True, help=lines_help)
+    return field(lines(number_option("--threads", help="Threads.  [one per processor]")(command)))
 
 
 class DashCommand(click.Command):

@@ -12,13 +12,11 @@ from tokexport.cli.console import Output, ProgressLine, output_options, plural, 
 from tokexport.cli.options import (
     AnyPath,
     InputPath,
-    field_option,
+    document_options,
     is_standard_input,
-    lines_option,
     number_option,
     parts_of_file,
     target_option,
-    threads_option,
     token_option,
 )
 from tokexport.corpus import tokenize as library
@@ -31,8 +29,7 @@ from tokexport.errors import TokexportError
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
 @target_option("folder", required=True, metavar="DIR", help="The shards' folder.")
-@field_option
-@lines_option
+@document_options
 @token_option(
     "--begin", metavar="TOKEN", help="Starts each document; none: no token.  [BOS or EOT]"
 )
@@ -43,7 +40,9 @@ from tokexport.errors import TokexportError
     help="End a shard with the document in which it reaches N ids.",
 )
 @click.option(
-    "--dtype", type=click.Choice(["uint16", "uint32"]), help="Of an id.  [uint16 if all fit]"
+    "--dtype",
+    type=click.Choice(["uint16", "uint32"]),
+    help="The type of an id.  [uint16 if all fit]",
 )
 @click.option(
     "--header",
@@ -51,7 +50,6 @@ from tokexport.errors import TokexportError
     default="none",
     help="The header of each shard.",
 )
-@threads_option
 @output_options
 def tokenize(
     path: str,

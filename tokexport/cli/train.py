@@ -25,15 +25,13 @@ from tokexport.cli.options import (
     AnyPath,
     InputPath,
     Utf8,
-    field_option,
+    document_options,
     given_name,
     is_standard_input,
-    lines_option,
     number_option,
     parts_of_file,
     path_option,
     target_option,
-    threads_option,
     token_option,
 )
 from tokexport.corpus.documents import (
@@ -93,13 +91,11 @@ from tokexport.training.word_counts_file import read_word_counts
 )
 @max_chars_option
 @doc_cap_option
-@field_option
-@lines_option
+@document_options
 @path_option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
 )
 @path_option("--beside", multiple=True, type=InputPath(), help="Another tokenizer to measure.")
-@threads_option
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @output_options
 def train(
