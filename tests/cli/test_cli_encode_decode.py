@@ -3,7 +3,6 @@
 import json
 from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from command_line import PathOf, Run
@@ -51,21 +50,6 @@ def test_special_tokens_are_text_unless_allowed(run: Run, path: Path) -> None:
     plain = run("encode", path, content).text.split()
     assert len(plain) > 1
     assert run("decode", path, *plain).text == content
-
-
-@pytest.mark.parametrize("unit", ["char", "byte"])
-def test_offsets_are_printed_one_line_per_token_or_as_json(
-    unit: Literal["char", "byte"], run: Run, path: Path
-) -> None:
-    encoding = tokexport.load(path).encode_with_offsets(TEXT, unit=unit)
-    command = ("encode", path, "--offsets", "--unit", unit)
-    lines = run(*command, stdin=TEXT.encode()).text.splitlines()
-    rows = [[int(cell) for cell in line.split()[:3]] for line in lines]
-    assert rows == [[id, *span] for id, span in zip(encoding.ids, encoding.offsets, strict=True)]
-    shown = run(*command, "--json", stdin=TEXT.encode()).values
-    assert [(token["start"], token["end"]) for token in shown["tokens"]] == encoding.offsets
-    assert [token["id"] for token in shown["tokens"]] == encoding.ids
-    assert (shown["unit"], shown["count"]) == (unit, len(encoding.ids))
 
 
 def test_json_contains_ids_or_tokens_and_decode_reads_both(run: Run, path: Path) -> None:

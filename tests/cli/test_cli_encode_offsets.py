@@ -6,11 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import golden_files
 import pytest
-from command_line import PathOf
+from command_line import PathOf, Run
 from repository import small_source
 
 import tokexport
@@ -78,14 +78,20 @@ def parts_of(text: bytes, r: random.Random) -> Iterator[bytes]:
         text = text[size:]
 
 
+@pytest.mark.parametrize(
+    ("options", "unit"), [([], "char"), (["--unit", "char"], "char"), (["--unit", "byte"], "byte")]
+)
 def test_a_line_has_the_id_the_offsets_and_the_bytes(
-    small_file: PathOf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    unit: Literal["char", "byte"],
+    run: Run,
+    small_file: PathOf,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(encode, "ROWS", 3)
-    text = "the % 渡船🙂 %d\n"
-    tokenizer = tokexport.load(small_file("gpt2"))
-    encode.write_offsets(tokenizer, iter([text.encode()]), {"unit": "byte"}, False)
-    found = tokenizer.encode_with_offsets(text, unit="byte")
+    path, text = small_file("gpt2"), "the % 渡船🙂 %d\n"
+    tokenizer = tokexport.load(path)
+    found = tokenizer.encode_with_offsets(text, unit=unit)
     widths = len(str(tokenizer.n_vocab)), len(str(len(text.encode())))
     expected = [
         f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {quoted(token)}"
@@ -94,7 +100,10 @@ def test_a_line_has_the_id_the_offsets_and_the_bytes(
         )
     ]
     assert len(expected) > 2 * encode.ROWS
-    assert capsys.readouterr().out.splitlines() == expected
+    command = ("encode", path, "--offsets", *options)
+    assert run(*command, stdin=text.encode()).text.splitlines() == expected
+    shown = run(*command, "--json", stdin=text.encode()).values
+    assert (shown["unit"], shown["count"]) == (unit, len(expected))
 
 
 @pytest.mark.parametrize("as_json", [True, False])
