@@ -114,18 +114,6 @@ def test_a_token_without_content_is_skipped(tmp_path: Path) -> None:
     assert any("no content" in note for note in model.notes)
 
 
-def test_a_content_remains_special(tmp_path: Path) -> None:
-    tokens = [added("<s>", 256, special=True), added("<s>", 256, lstrip=True)]
-    fields = document(added_tokens=tokens)
-    model = read_document(fields, tmp_path)
-    assert model.added_tokens[0].special
-    assert model.added_tokens[0].lstrip
-    theirs = reference(fields)
-    assert theirs.encode("a <s>").ids == [97, 256]
-    theirs.encode_special_tokens = True
-    assert 256 not in theirs.encode("a <s>").ids
-
-
 def test_an_id_that_collides_because_of_a_hole_is_refused(tmp_path: Path) -> None:
     fields = document(added_tokens=[added("<x>", 300)], model={"vocab": {**BYTES, "ab": 257}})
     assert reference(fields).token_to_id("<x>") == 257

@@ -52,14 +52,6 @@ def test_the_type_of_a_model_follows_from_its_fields(
         assert all(map(readers.check, ["a", "ab", "b", "c", "abba", "\u00e9"]))
 
 
-def test_a_model_of_unknown_type_is_refused_with_its_fields(tmp_path: Path) -> None:
-    source = document(without(WORD_PIECE, "type", "unk_token"))
-    with pytest.raises(SourceError, match="match no model"):
-        read_document(source, tmp_path)
-    with pytest.raises(Exception, match="did not match any variant"):
-        reference(source)
-
-
 @pytest.mark.parametrize(
     ("model", "message"),
     [
@@ -73,6 +65,7 @@ def test_a_model_of_unknown_type_is_refused_with_its_fields(tmp_path: Path) -> N
         (WORD_PIECE | {"max_input_chars_per_word": -1}, "max_input_chars_per_word"),
         (WORD_PIECE | {"max_input_chars_per_word": 1.5}, "max_input_chars_per_word"),
         (WORD_PIECE | {"unk_token": None}, "model.unk_token"),
+        (without(WORD_PIECE, "type", "unk_token"), "match no model"),
         (without(WORD_PIECE, "continuing_subword_prefix"), "continuing_subword_prefix"),
         (without(WORD_LEVEL, "unk_token"), "unk_token"),
         (WORD_LEVEL | {"vocab": [["a", 0]]}, "model.vocab"),

@@ -12,7 +12,7 @@ from reader_samples import BYTE_LEVEL, document, read_document
 from repository import SLOW
 
 from tokexport.errors import SourceError
-from tokexport.model import Behavior, CharacterTest, Split
+from tokexport.model import Behavior
 
 BEHAVIORS = [behavior.value for behavior in Behavior]
 LETTERS = "ab1٣½²'.,-!?_ \t\n\u00a0\u3000éß中。¿«\u2581"
@@ -82,31 +82,6 @@ def test_use_regex_is_true_by_default(tmp_path: Path) -> None:
     assert readers.check("it's 12")
     pre_tokens = readers.reference.pre_tokenizer.pre_tokenize_str("it's 12")
     assert [part for part, _ in pre_tokens] == ["it", "'s", "Ġ12"]
-
-
-def test_after_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:
-    fields = document(pre_tokenizer=digits(), normalizer={"type": "ByteLevel"})
-    model = read_document(fields, tmp_path)
-    assert [getattr(stage, "on_bytes", None) for stage in model.pre_tokenizer] == [True]
-
-
-def test_falcons_splits_are_in_order_and_the_last_two_are_on_bytes(tmp_path: Path) -> None:
-    fields = pre_tokenizers(
-        {"type": "Punctuation", "behavior": "Contiguous"},
-        BYTE_LEVEL,
-        digits(False),
-        split("[0-9][0-9][0-9]"),
-    )
-    model = read_document(document(pre_tokenizer=fields), tmp_path)
-    on_bytes = [getattr(stage, "on_bytes", None) for stage in model.pre_tokenizer]
-    assert on_bytes == [False, False, True, True]
-    assert model.pre_tokenizer[2] == Split(
-        CharacterTest.NUMERIC,
-        Behavior.CONTIGUOUS,
-        on_bytes=True,
-        path="pre_tokenizer.pretokenizers[2]",
-    )
-    assert compared(fields, tmp_path).check("a!? 12345²½ b")
 
 
 @pytest.mark.parametrize(
