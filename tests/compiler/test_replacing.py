@@ -79,7 +79,7 @@ def test_an_insertion_at_the_start_is_refused_if_the_reference_stops(tmp_path: P
     for steps, pre_tokenizer in (
         ([inserting("a*", "-"), {"type": "NFC"}], None),
         ([inserting("a*", "-"), STRIP], None),
-        ([inserting("", "-")], BYTE_LEVEL),
+        *(([inserting(pattern, "-")], BYTE_LEVEL) for pattern in ("", "a*", r"\b", "(?=a)")),
         ([inserting("", "-"), {"type": "ByteLevel"}], None),
     ):
         normalizer = normalizers(*steps)

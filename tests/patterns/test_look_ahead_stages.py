@@ -13,7 +13,6 @@ from regex_patterns import TIKTOKEN
 from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from tokexport.errors import UnsupportedError
 from tokexport.runtime.tokenizer import load
 
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -105,12 +104,6 @@ def test_blocks_of_a_long_text_change_no_ids(pattern: str) -> None:
         ):
             text = "".join(random.Random(seed).choices(alphabet, k=length))
             assert ours.encode(text) == reference.encode(text).ids
-
-
-@pytest.mark.parametrize("pattern", ["a*", r"\b", "(?=a)"])
-def test_a_normalizer_that_inserts_before_a_text_is_refused_before_byte_level(pattern: str) -> None:
-    with pytest.raises(UnsupportedError, match="puts 'x' before a text"):
-        converted(tokenizer(BYTE_LEVEL, normalizers.Replace(Regex(pattern), "x")))
 
 
 @NEEDS_COMPILER

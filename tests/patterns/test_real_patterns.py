@@ -5,19 +5,15 @@ import random
 import pytest
 from regex_oracle import (
     Oniguruma,
-    alphabet_of,
     assert_matches_of_fancy_regex,
     assert_parts_of_oniguruma,
     matches,
-    random_texts,
-    spans_of,
 )
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import SLOW
-from tokenizers import pre_tokenizers
 
 from tokexport.compiler.splits.compile_split import compile_split
-from tokexport.model import CharacterTest, Dialect, Split
+from tokexport.model import Dialect, Split
 
 TEXTS = 5000 if SLOW else 80
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
@@ -75,21 +71,3 @@ def test_the_tables_of_well_known_patterns_are_small(
     program = compile_split(Split(pattern, dialect=dialect))
     assert program.n_classes <= n_classes
     assert len(program.transitions) <= n_states
-
-
-@pytest.mark.parametrize(
-    ("split", "keeps_gaps", "library"),
-    [
-        (Split(GPT2), True, pre_tokenizers.ByteLevel(add_prefix_space=False)),
-        (Split(CharacterTest.NUMERIC), True, pre_tokenizers.Digits(individual_digits=True)),
-        (Split(CharacterTest.PUNCTUATION), True, pre_tokenizers.Punctuation("isolated")),
-        (Split(r"\w+|[^\w\s]+", dialect=Dialect.FANCY_REGEX), False, pre_tokenizers.Whitespace()),
-    ],
-)
-def test_a_pre_tokenizer_cuts_like_its_pattern_or_character_test(
-    split: Split, keeps_gaps: bool, library: pre_tokenizers.PreTokenizer
-) -> None:
-    program = compile_split(split)
-    for text in random_texts(alphabet_of(program), TEXTS, longest=30):
-        expected = [span for _, span in library.pre_tokenize_str(text)]
-        assert (spans_of if keeps_gaps else matches)(program, text) == expected, text
