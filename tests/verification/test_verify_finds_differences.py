@@ -179,15 +179,6 @@ def test_one_wrong_id_in_one_string_is_found_and_shown(twin: Twin) -> None:
     assert 0 <= first.byte_offset < len(first.text.encode())
 
 
-def test_a_difference_is_reproduced_by_its_key(twin: Twin) -> None:
-    twin.change_ids = lambda text, ids: ids[:-1] if len(text) > 50 else ids
-    result = outcome(twin)
-    repeated = outcome(twin, only=first_of(result).key)
-    assert repeated.compared < 400
-    twin.change_ids = lambda text, ids: ids
-    assert outcome(twin, only=first_of(result).key).ok
-
-
 def test_a_difference_that_is_not_found_alone_has_a_note_instead_of_a_command(twin: Twin) -> None:
     texts = count()
     twin.change_ids = lambda text, ids: ids[1:] if next(texts) == 1000 else ids
