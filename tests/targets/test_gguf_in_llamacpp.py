@@ -82,27 +82,26 @@ def test_user_defined_pieces_have_spaces_and_the_ids_of_llamacpp(tmp_path: Path)
 
 @pytest.mark.parametrize("prefix", [False, True])
 def test_user_defined_pieces_are_found_as_llamacpp_does(prefix: bool, tmp_path: Path) -> None:
-    write_target(with_spaces(tmp_path, prefix=prefix), "gguf", tmp_path / "it.gguf")
-    runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
+    source, target = with_spaces(tmp_path, prefix=prefix), tmp_path / "it.gguf"
+    write_target(source, "gguf", target)
+    runtime, tokenizer = TARGETS["gguf"].runtime(target, {}), converted(target)
     cases = {text: ids for (has_prefix, text), ids in RUNTIME_IDS.items() if has_prefix == prefix}
     for text, ids in (({} if prefix else IDS) | cases).items():
         assert runtime.encode(text) == ids
         assert runtime.decode(ids).count(b"<user>") == text.count("<user>")
-
-
-def test_pieces_around_control_tokens_have_the_ids_of_llamacpp(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.model").write_bytes(proto.serialize(GOLDEN.piece_model()))
-    write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "it.gguf")
-    runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
-    for text, ids in CONTROL_IDS.items():
-        assert runtime.encode(text) == ids
+        if prefix:
+            assert tokenizer.encode(text, allowed_special="all") == ids
+            assert reference_for(target).encode(text, True) == ids
+            assert reference_for(source).encode("<user><user>the", False) != [287, 287, 261]
 
 
 def test_a_gguf_of_pieces_has_the_special_tokens_of_llamacpp(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(proto.serialize(GOLDEN.piece_model()))
     write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "it.gguf")
     tokenizer, reference = converted(tmp_path / "it.gguf"), reference_for(tmp_path / "it.gguf")
+    runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
     for text, ids in CONTROL_IDS.items():
+        assert runtime.encode(text) == ids
         assert tokenizer.encode(text, allowed_special="all") == ids == reference.encode(text, True)
         assert "</s>" not in text or tokenizer.encode(text) != ids
     ids = CONTROL_IDS["the</s> ferry"]
@@ -113,19 +112,6 @@ def test_a_gguf_of_pieces_has_the_special_tokens_of_llamacpp(tmp_path: Path) -> 
     for skip, text in ((False, "\ufffd</s>\ufffd"), (True, "\u0141")):
         assert tokenizer.decode(halves, skip_special_tokens=skip) == text
         assert reference.decode_batch([halves], skip) == [text]
-
-
-def test_a_gguf_of_pieces_with_a_space_before_texts_has_the_tokens_of_llamacpp(
-    tmp_path: Path,
-) -> None:
-    source, target = with_spaces(tmp_path, prefix=True), tmp_path / "it.gguf"
-    write_target(source, "gguf", target)
-    tokenizer, reference = converted(target), reference_for(target)
-    for (prefix, text), ids in RUNTIME_IDS.items():
-        if prefix:
-            assert tokenizer.encode(text, allowed_special="all") == ids
-            assert reference.encode(text, True) == ids
-    assert reference_for(source).encode("<user><user>the", False) != [287, 287, 261]
 
 
 def test_spaces_and_a_piece_of_as_many_marks_may_both_be_tokens(tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_options_for_texts_are_refused_with_counts_unless_there_are_held_out_tex
         assert run(*command, *held_out, *options).code == 0
 
 
-def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> None:
+def test_counts_of_an_interrupted_run_are_not_learned_from(run: Run, tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
     interrupt(files, tmp_path / "w.counts")
     assert not (tmp_path / "w.counts").exists()
@@ -265,6 +265,9 @@ def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> No
         train_from_counts(counts, 300)
     with pytest.raises(TokexportError, match="interrupted"):
         join_files([tmp_path / "w.counts"], tmp_path / "other.counts")
+    train = ["train", "--vocab-size", 300, "-o", tmp_path / "out"]
+    refusal = run(*train, "--counts", tmp_path / "w.counts").refusal
+    assert f"{tmp_path / 'w.counts'}: counting was interrupted after 10 documents" in refusal
 
 
 def test_a_failure_before_any_document_changes_no_file(run: Run, tmp_path: Path) -> None:
@@ -292,14 +295,6 @@ def test_counts_of_files_that_have_changed_since_an_interruption_are_to_be_remov
     expected = r"w.counts: .*interrupted after 10 documents, .* not the same now; .* or remove .*w"
     with pytest.raises(TokexportError, match=expected):
         count_files(files, tmp_path / "w.counts", pattern=SMALL, add=add)
-
-
-def test_training_names_the_file_of_incomplete_counts(run: Run, tmp_path: Path) -> None:
-    files, _ = corpus(tmp_path, 30)
-    interrupt(files, tmp_path / "w.counts", checkpoint_bytes=1)
-    train = ["train", "--vocab-size", 300, "-o", tmp_path / "out"]
-    refusal = run(*train, "--counts", tmp_path / "w.counts").refusal
-    assert f"{tmp_path / 'w.counts'}: counting was interrupted after 10 documents" in refusal
 
 
 def test_a_changed_file_counts_as_another_file(tmp_path: Path) -> None:
