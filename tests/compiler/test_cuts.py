@@ -18,7 +18,6 @@ from unicode_tables.charsmap import charsmap_of
 from tokexport.compiler.compile import compile_model
 from tokexport.compiler.tables import Pairs
 from tokexport.conversion import file_bytes
-from tokexport.file.pack import bits
 from tokexport.model import GreedyModel, Reference
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
@@ -143,15 +142,6 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole(name: str, with_added: bo
     if name in COMMON and not with_added:
         assert cuts[ord("n"), ord(" ")]
         assert not cuts[ord(" "), ord("n")]
-
-
-def test_a_row_of_the_packed_cuts_is_sixteen_bytes_lowest_bit_first() -> None:
-    pairs = np.zeros((128, 128), np.bool_)
-    pairs[3, 9] = True
-    packed = bits(pairs)
-    assert len(packed) == 2048
-    assert packed[3 * 16 + 1] == 1 << 1
-    assert sum(packed) == 2
 
 
 @pytest.mark.parametrize("content", ["é", "▁"])

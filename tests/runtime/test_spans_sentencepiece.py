@@ -43,14 +43,6 @@ def test_a_long_text_has_the_offsets_of_the_library_of() -> None:
         ComparedPieces.of(source).check("".join(piece_texts(rng, source, 4000)))
 
 
-def test_several_unknown_words_have_one_span() -> None:
-    readers = ComparedPieces.of(WORDS)
-    for count in (1, 2, 500):
-        assert len(readers.check("ab" + " \u4f60x" * count + " ab y")) == 4
-    found = readers.runtime.encode_with_offsets("ab \u4f60 \u597d ab")
-    assert found.offsets == [(0, 2), (2, 6), (6, 9)]
-
-
 def test_the_offsets_differ_from_those_of_a_file_without_the_section() -> None:
     """Otherwise the section would be useless."""
     content = golden_files.content("pieces")
