@@ -22,10 +22,9 @@ def gguf_of(
     tokens: Sequence[str | bytes],
     values: Mapping[str, Any],
     architecture: str = "any",
-    endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE,
 ) -> Path:
     """A GGUF with these values of ``tokenizer.ggml.``, except those that are None."""
-    writer = gguf.GGUFWriter(path, architecture, endianess=endian)
+    writer = gguf.GGUFWriter(path, architecture)
     writer.add_tokenizer_model(model)
     writer.add_token_list(tokens)  # type: ignore[arg-type]
     kinds: dict[type, Callable[[str, Any], None]] = {
