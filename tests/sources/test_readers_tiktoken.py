@@ -14,6 +14,7 @@ from references import refused
 from regex_patterns import TOKENIZER_JSON
 from tiktoken_ext import openai_public
 
+from tokexport.conversion import convert
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import (
     Behavior,
@@ -238,6 +239,13 @@ def test_ranks_equal_those_that_tiktoken_loads(tmp_path: Path) -> None:
     path = write(tmp_path / "x.tiktoken", {**BYTES, b"\x00\xff": 256, b"ab ": 300})
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 3) + b"\n\n")
     assert parse_ranks(path.read_bytes(), "x") == tiktoken.load.load_tiktoken_bpe(str(path))
+
+
+@pytest.mark.parametrize("pattern", ["", "a*"])
+def test_an_empty_match_is_refused_although_tiktoken_panics(pattern: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.tiktoken", BYTES)
+    with pytest.raises(UnsupportedError, match="a possible match of the empty string"):
+        convert(path, tmp_path / "it.bin", pattern=pattern)
 
 
 def test_a_missing_byte_is_refused(tmp_path: Path) -> None:
