@@ -67,7 +67,7 @@ def compare_vectors(
     first = ""
     for vector in vectors_of(directory, found):
         requested = Mode.TEMPLATE if vector["add_special"] else Mode.IDS
-        mode = next(mode for mode in (requested, Mode.IDS, Mode.TEXT) if mode in reference.modes())
+        mode = next(mode for mode in (requested, Mode.IDS, Mode.TEXT) if mode in reference.modes)
         # A library without a post-processor adds BOS on request; with the file, its caller adds it.
         bos = tokenizer.special_ids.bos if requested is Mode.TEMPLATE is not mode else None
         before = [] if bos is None else [bos]

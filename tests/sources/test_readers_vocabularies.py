@@ -29,7 +29,7 @@ TEXTS = (
 def same_ids(source: Path) -> Tokenizer:
     """The converted tokenizer, after comparing its ids and texts with the reference."""
     tokenizer, library = converted(source), reference_for(source)
-    for mode in library.modes():
+    for mode in library.modes:
         for text in TEXTS:
             ids = tokenizer.encode(text, allowed_special=library.allowed_special(mode))
             if mode.name != "TEMPLATE":

@@ -280,7 +280,7 @@ def test_an_error_of_the_file_is_a_difference_not_a_crash(twin: Twin) -> None:
 def test_special_tokens_in_text_are_compared_in_every_mode(twin: Twin) -> None:
     result = outcome(twin)
     contexts = result.counts["added tokens encoded"]
-    assert contexts == 25 * len(twin.reference.added_tokens()) * len(twin.reference.modes())
+    assert contexts == 25 * len(twin.reference.added_tokens()) * len(twin.reference.modes)
 
 
 def test_a_text_is_compared_whole_and_by_lines(twin: Twin, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def check_offsets(comparison: Comparison, vocabulary: Vocabulary, items: Sequenc
     """Compares mixed strings in every mode; adds a note if the file has no offsets."""
     for index in items:
         text = make("mixed", vocabulary, comparison.seed, index)
-        for mode in comparison.reference.modes():
+        for mode in comparison.reference.modes:
             try:
                 expected = comparison.reference.offsets(text, mode)
             except ReferenceStopsError:

@@ -25,7 +25,7 @@ def check_string(
     """Strings of one generator, encoded and decoded; those with added tokens in every mode."""
     every = name == "added-tokens"
     some = [index for index in items if every or index % EVERY_MODE == 0]
-    others = tuple(mode for mode in comparison.reference.modes() if mode is not Mode.TEXT)
+    others = tuple(mode for mode in comparison.reference.modes if mode is not Mode.TEXT)
     for chosen, modes, decode in ((items, (Mode.TEXT,), True), (some, others, every)):
         cases = (
             (f"{name}:{index}", make(name, vocabulary, comparison.seed, index)) for index in chosen
@@ -35,7 +35,7 @@ def check_string(
 
 def check_pairs(comparison: Comparison, vocabulary: Vocabulary, items: Sequence[int]) -> None:
     """Two texts by the template for a pair and without its ids, if the reference has one."""
-    if Mode.TEMPLATE not in comparison.reference.modes():
+    if Mode.TEMPLATE not in comparison.reference.modes:
         return
     encode = comparison.reference.encode_pair
     for index in items:

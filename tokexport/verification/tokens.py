@@ -123,4 +123,4 @@ def check_added_tokens(comparison: Comparison, items: Collection[int]) -> None:
         if id in items
         for context in ADDED_CONTEXTS
     )
-    comparison.texts(ADDED, cases, comparison.reference.modes(), decode=True)
+    comparison.texts(ADDED, cases, comparison.reference.modes, decode=True)

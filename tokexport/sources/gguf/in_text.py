@@ -51,12 +51,9 @@ class RwkvInTextReference(RwkvReference):
 
     def __init__(self, data: bytes, in_text: InText) -> None:
         super().__init__(data)
-        self._in_text = in_text
+        self._in_text, self.modes = in_text, in_text.modes
         self._special = {token.id: token.content.encode() for token in in_text.added}
         self._tokens |= self._special
-
-    def modes(self) -> tuple[Mode, ...]:
-        return self._in_text.modes
 
     def added_tokens(self) -> Sequence[AddedToken]:
         return self._in_text.added

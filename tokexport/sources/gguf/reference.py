@@ -20,13 +20,10 @@ class PiecesReference(SentencePieceReference):
         self, library: SentencePieceReference, between: SentencePieceReference, in_text: InText
     ) -> None:
         super().__init__(library._processor)
-        self._between, self._in_text = between, in_text
+        self._between, self._in_text, self.modes = between, in_text, in_text.modes
         is_control = library._processor.is_control
         self._control = {token.id: token.content for token in in_text.added if is_control(token.id)}
         self._letter = [id for id in self.ids() if library.token_bytes(id) in _LETTERS][:1]
-
-    def modes(self) -> tuple[Mode, ...]:
-        return self._in_text.modes
 
     def added_tokens(self) -> Sequence[AddedToken]:
         return self._in_text.added

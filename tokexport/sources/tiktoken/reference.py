@@ -27,6 +27,7 @@ class TiktokenReference(ReferenceTokenizer):
 
     library = "tiktoken"
     version = tiktoken.__version__
+    modes = (Mode.TEXT, Mode.IDS, Mode.SOME)  # the library has no post-processor
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encoding = encoding
@@ -73,10 +74,6 @@ class TiktokenReference(ReferenceTokenizer):
             hint = "correct this regular expression, or give ranks a known name (--pattern NAME)"
             return SourceError(problem, hint)
         return refusal("the encoding", cls.library, cls.version, error)
-
-    def modes(self) -> tuple[Mode, ...]:
-        """Every mode except the template: the library has no post-processor."""
-        return (Mode.TEXT, Mode.IDS, Mode.SOME)
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
         return self._allowed[mode]

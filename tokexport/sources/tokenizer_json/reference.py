@@ -50,6 +50,7 @@ class TokenizersReference(ReferenceTokenizer):
 
     library = "tokenizers"
     version = tokenizers.__version__
+    modes = (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)  # it has no option for some special tokens
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -89,10 +90,6 @@ class TokenizersReference(ReferenceTokenizer):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
         tokenizer.add_special_tokens([*special_tokens])
         return cls(tokenizer)
-
-    def modes(self) -> tuple[Mode, ...]:
-        """Every mode except that of some special tokens, for which the library has no option."""
-        return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         return [encoding.ids for encoding in self._encoded(texts, mode)]

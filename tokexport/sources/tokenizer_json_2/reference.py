@@ -38,6 +38,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
 
     library = "tokenizers"
     version = _INSTALLED or ""
+    modes = (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)  # it has no option for some special tokens
 
     def __init__(self, path: str) -> None:
         """Raises SourceError if the library refuses it, MissingLibraryError without 1.0."""
@@ -64,10 +65,6 @@ class Tokenizers1Reference(ReferenceTokenizer):
             for token in self._tokenizer.decode_tokens([number]):
                 self._tokens[number] = token
         self._added = {token.id: token for token in self._numbered(declared)}
-
-    def modes(self) -> tuple[Mode, ...]:
-        """Every mode except that of some special tokens, for which the library has no option."""
-        return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         return self._encoded(list(texts), mode)
