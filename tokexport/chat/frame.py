@@ -14,14 +14,6 @@ def other_members(message: Message) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """How a conversation with a system message begins."""
-
-    before_system: str
-    before_user: str
-
-
-@dataclass(frozen=True, slots=True)
 class Frame:
     """The texts between the messages of a conversation. Special tokens in these texts become ids;
     in messages they stay text, although `transformers` makes them ids there too.
@@ -33,8 +25,9 @@ class Frame:
 
     # Before the first user message, without a system message.
     start: str
-    # With a system message; `None` if the template supports none, or does more with it.
-    system: Opening | None
+    # Before a system message, and from it to the first user message; `None` if the template takes
+    # none, or does more with it.
+    system: tuple[str, str] | None
     # From a user message to the model's answer.
     user_to_assistant: str
     # From an answer to the next user message.
@@ -53,11 +46,8 @@ class Frame:
     @property
     def texts(self) -> tuple[str, ...]:
         """The six texts in the order of the file; the two of `system` are empty without it."""
-        before, after = (
-            (self.system.before_system, self.system.before_user) if self.system else ("", "")
-        )
         between = self.user_to_assistant, self.assistant_to_user, self.user_to_reply
-        return self.start, before, after, *between
+        return self.start, *(self.system or ("", "")), *between
 
     def takes(self, messages: Sequence[Message]) -> bool:
         """Whether the frame covers these messages: known roles in their order, contents that are
@@ -76,7 +66,8 @@ class Frame:
         for message in messages:
             content = self._content(message)
             if message["role"] == "system" and self.system is not None:
-                text, before = self.system.before_system + content, self.system.before_user
+                before_system, before = self.system
+                text = before_system + content
                 continue
             text += before + content
             asks = message["role"] == "user"
@@ -89,9 +80,9 @@ class Frame:
 
     def _takes_message(self, message: Message) -> bool:
         content = message["content"]
-        if not isinstance(content, str) or any(text in content for text in self.reserved):
+        if not isinstance(content, str) or other_members(message):
             return False
-        if other_members(message):
+        if any(text in content for text in self.reserved):
             return False
         if message["role"] in self.trimmed and content != content.strip():
             return False
