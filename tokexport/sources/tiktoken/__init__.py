@@ -7,7 +7,7 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
@@ -22,9 +22,8 @@ from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoke
 if TYPE_CHECKING:
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
-Parts: TypeAlias = tuple[dict[bytes, int], str, dict[str, int]]  # ranks, pattern, special tokens
-
 _RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
+_PACKED: Final = "tiktoken as JSON"
 _PICKLE: Final = "pickle of tiktoken"
 _ENCODING: Final = ("_pat_str", "_mergeable_ranks", "_special_tokens")
 
@@ -78,15 +77,6 @@ def _tekken_reference(source: Input, root: Node) -> ReferenceTokenizer:
     return _references().from_parts(ranks, config["pattern"], special_tokens)
 
 
-def _sniff_packed(source: Input) -> Node | None:
-    return source.json if {"pat_str", "bpe_ranks"} <= source.fields.keys() else None
-
-
-def _read_packed(source: Input, root: Node) -> TokenizerModel:
-    provenance = source.files.provenance("tiktoken as JSON")
-    return build(source.name, *parse_packed(root), provenance)
-
-
 def _packed_reference(source: Input, root: Node) -> ReferenceTokenizer:
     """As js-tiktoken reads the lines."""
     ranks: dict[bytes, int] = {}
@@ -99,10 +89,6 @@ def _packed_reference(source: Input, root: Node) -> ReferenceTokenizer:
 def _sniff_object(source: Input) -> Any:
     known = all(hasattr(source.object, name) for name in _ENCODING)
     return source.object if known else None
-
-
-def _sniff_pickle(source: Input) -> Parts | None:
-    return read_pickle(source.data, source.name) if is_pickle_of_tiktoken(source.head) else None
 
 
 def _is_whole_pickle(path: Path) -> bool:
@@ -129,11 +115,17 @@ TEKKEN = Source(
     under_any_name=True,
 )
 PACKED = Source(
-    "tiktoken as JSON", _sniff_packed, _read_packed, _packed_reference, under_any_name=True
+    _PACKED,
+    lambda source: source.json if {"pat_str", "bpe_ranks"} <= source.fields.keys() else None,
+    lambda source, root: build(source.name, *parse_packed(root), source.files.provenance(_PACKED)),
+    _packed_reference,
+    under_any_name=True,
 )
 PICKLE = Source(
     _PICKLE,
-    _sniff_pickle,
+    lambda source: (
+        read_pickle(source.data, source.name) if is_pickle_of_tiktoken(source.head) else None
+    ),
     lambda source, parts: build(source.name, *parts, source.files.provenance(_PICKLE)),
     lambda source, parts: _references().from_parts(*parts),
     files=("tokenizer.pkl",),

@@ -113,12 +113,11 @@ def _refuse_equal_normal_forms(
 
 def as_matched(added: AddedVocabulary) -> AddedVocabulary:
     """Added tokens that are matched and decoded in their normalized form, as from 1.0 on."""
-
-    def normalized(token: AddedToken) -> AddedToken:
-        return replace(token, content=added.spelling[token.id], verbatim=True)
-
-    tokens = tuple(normalized(token) if token.normalized else token for token in added.tokens)
-    return replace(added, tokens=tokens)
+    tokens = (
+        replace(token, content=added.spelling[token.id], verbatim=token.normalized)
+        for token in added.tokens
+    )
+    return replace(added, tokens=tuple(tokens))
 
 
 def decoded_as_added(

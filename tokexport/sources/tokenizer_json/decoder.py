@@ -4,7 +4,7 @@ Source: ``tokenizers``, the module ``decoders``.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -135,7 +135,9 @@ def _word_piece(node: Node) -> Step:
     def apply(text: str, first: bool, last: bool) -> str:
         if not first:
             text = text[len(prefix) :] if text.startswith(prefix) else " " + text
-        return _replaced(text, cleanup)
+        for pattern, content in cleanup:
+            text = text.replace(pattern, content)
+        return text
 
     return Step(node.path, "WordPiece", on_strings=apply, sees_first=True)
 
@@ -148,9 +150,3 @@ def _metaspace(node: Node) -> Step:
     on_text = ReplaceLiteral(replacement, at_start, path=node.path)
     on_strings = ReplaceLiteral(replacement, " ", at_start if sees_first else None, node.path)
     return Step(node.path, "Metaspace", on_text, on_strings, sees_first)
-
-
-def _replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:
-    for pattern, content in replacements:
-        text = text.replace(pattern, content)
-    return text
