@@ -47,11 +47,9 @@ class CoreRuntime:
         self._tokenizer = tokenizer
 
     def encode(self, text: str) -> list[int]:
-        """The ids; special tokens become ids."""
         return self._tokenizer.encode(text, allowed_special="all")
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """The bytes."""
         return self._tokenizer.decode_bytes(ids)
 
 

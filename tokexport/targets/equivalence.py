@@ -5,7 +5,6 @@ search covers every reachable pair of states, with whether both have seen the sa
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ def _same(one: Split, other: Split) -> bool:
     if _behavior(one) != _behavior(other):
         return False
     try:
-        programs = _program(one), _program(other)
+        programs = compile_split(one), compile_split(other)
     except UnsupportedError:
         return False
     # If only matches are kept, gaps are dropped.
@@ -64,11 +63,6 @@ def _behavior(split: Split) -> object:
     """The behavior; keeping only matches, as tiktoken does, equals isolating without gaps."""
     kept = split.behavior is Behavior.REMOVED and split.invert
     return (Behavior.ISOLATED, False) if kept else (split.behavior, split.invert)
-
-
-@cache
-def _program(split: Split) -> SplitProgram:
-    return compile_split(split)
 
 
 def _equal(one: SplitProgram, other: SplitProgram, cover: bool) -> bool:

@@ -19,9 +19,8 @@ from tokexport.verification.generators import Vocabulary, every
 from tokexport.verification.report import shown
 
 STRINGS: Final = 1000
-# Formats that `tokexport convert` reads directly, and formats that only define decoding.
+# Formats that `tokexport convert` reads directly.
 _SOURCES: Final = ("tiktoken", "gguf", "tokenizer.json", "vocab.json")
-_DECODING: Final = ("llm.c", "whisper.cpp")
 _SPACE: Final = "\u2581".encode()
 
 
@@ -59,11 +58,12 @@ def convert_from(
         raise TokexportError(f"{source}: {format} is already a source", "leave out --from")
     found = chosen.read(source)
     resolved = resolve(target, force=force)
+    encodes = found.file is not None or found.scores is not None  # else it only defines decoding
     if found.file is not None:
         content, compared = found.file, 0
     elif not any(found.tokens):
         raise SourceError(f"{source}: it has no tokens, or is not of this format")
-    elif format in _DECODING:
+    elif not encodes:
         content, compared = file_bytes(_decoder(found), Options(decode_only=True)), 0
     elif found.model is None:
         raise TokexportError(
@@ -76,7 +76,7 @@ def convert_from(
         compared = _compare(load(content), chosen.runtime(source, {}), source)
     write_file(resolved, content, force=force)
     tokens = sum(token is not None for token in found.tokens)
-    return Converted(len(content), tokens, format not in _DECODING, compared)
+    return Converted(len(content), tokens, encodes, compared)
 
 
 def _decoder(found: Material) -> TokenizerModel:

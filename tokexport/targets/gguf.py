@@ -164,16 +164,12 @@ def pattern_name(source: Material) -> str:
     def others(name: str) -> int:
         """The number of parts in which the original and the source differ."""
         one = ORIGINALS[name]
-        is_other = read_normalizer(_node(one.normalizer)) != model.normalizer
+        is_other = read_normalizer(Node("gguf", "", one.normalizer)) != model.normalizer
         has_merges = one.ranks and not merges_any_two(inner)
         is_whole = one.ignore_merges not in (None, inner.whole_pre_token_first)
         return is_other + has_merges + is_whole
 
     return min(found, key=others)
-
-
-def _node(value: object) -> Node | None:
-    return None if value is None else Node("gguf", "", value)
 
 
 def _splits(original: Original) -> tuple[Any, ...]:

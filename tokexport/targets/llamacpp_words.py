@@ -39,14 +39,12 @@ class WordRuntime:
         self._groups = added_tokens(source)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, without BOS and EOS."""
         return encode_between(self._groups, self._ids, self._encode, text)
 
     def _encode(self, text: str) -> list[int]:
         return [id for word in self._words(text) for id in self._tokens(word)]
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """What it prints for ids, including special ones."""
         return "".join(self._source.tokens[id].replace(_WORD, " ") for id in ids).encode()
 
     def _words(self, text: str) -> Iterator[str]:

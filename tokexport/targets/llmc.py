@@ -79,7 +79,6 @@ class LlmC:
 
     def encode(self, text: str) -> None:
         """The program has no encoder."""
-        return
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """Each token up to its first NUL, except single unprintable bytes."""

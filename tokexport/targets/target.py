@@ -54,11 +54,9 @@ class LibraryRuntime:
         self._library = library
 
     def encode(self, text: str) -> list[int]:
-        """The library's ids, without those of a template."""
         return self._library.encode(text, True)
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """The library's text."""
         return self._library.decode_batch([ids], False)[0].encode()
 
 
