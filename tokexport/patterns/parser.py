@@ -38,7 +38,11 @@ class Parser(ABC):
         # ``text[position:]`` is left to read.
         self.text, self.position = pattern, 0
         self.ignore_case = False
-        edge = _word_boundary(shorthand_set("w", self.dialect))
+        word = shorthand_set("w", self.dialect)
+        before, ahead = (tree.LookOne(side, word, edge=False) for side in (False, True))
+        edge: tree.Condition = tree.Or(
+            (tree.And((before, tree.Not(ahead))), tree.And((tree.Not(before), ahead)))
+        )
         self._anchors = {"A": START, "z": END, "b": edge, "B": tree.Not(edge)}
         # Whether each capturing group has been closed, by number.
         self._groups: list[bool] = []
@@ -288,12 +292,6 @@ class Parser(ABC):
     @abstractmethod
     def literal(self, code_point: int, start: int) -> tree.Node:
         """The node for a literal character, which begins at ``start``."""
-
-
-def _word_boundary(word: CodePoints) -> tree.Condition:
-    r"""The condition of ``\b``, given the set of ``\w``."""
-    before, ahead = tree.LookOne(False, word, edge=False), tree.LookOne(True, word, edge=False)
-    return tree.Or((tree.And((before, tree.Not(ahead))), tree.And((tree.Not(before), ahead))))
 
 
 def refused_reference(offset: int) -> PatternError:

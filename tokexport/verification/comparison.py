@@ -238,15 +238,15 @@ def batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
         yield batch
 
 
-def shrink(text: str, differs: Callable[[str], bool], tries: int = 600) -> str:
-    """The shortest text found by leaving out parts while ``differs`` stays true, called at most
-    ``tries`` times. First halves are left out, then quarters, down to single characters: delta
-    debugging (Zeller and Hildebrandt, IEEE TSE 28, 2002).
+def shrink(text: str, differs: Callable[[str], bool]) -> str:
+    """The shortest text found by leaving out parts while ``differs`` stays true, called at most 600
+    times. First halves are left out, then quarters, down to single characters: delta debugging
+    (Zeller and Hildebrandt, IEEE TSE 28, 2002).
 
     >>> shrink("some long text with an x in it", lambda text: "x" in text and "t" in text)
     'xt'
     """
-    size = max(1, len(text) // 2)
+    size, tries = max(1, len(text) // 2), 600
     while tries > 0:
         start = 0
         shorter = text
