@@ -53,15 +53,11 @@ class CoreRuntime:
         return self._tokenizer.decode_bytes(ids)
 
 
-def _read(path: Path) -> Material:
-    return of_file(_open(path), path.name)
-
-
 C_ARRAY: Final = Target(
     "c-array",
     "tokexport.c",
     _write,
-    _read,
+    lambda path: of_file(_open(path), path.name),
     lambda path, how: CoreRuntime(_open(path)),
     Path("c-array/golden.c"),
     whole=True,

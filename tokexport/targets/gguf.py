@@ -37,6 +37,7 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     serialize,
 )
+from tokexport.sources.tokenizer_json import references
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent
@@ -307,12 +308,10 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
             raise TokexportError(problem, "compare with llama.cpp itself")
     parsed = replace(parsed, types=loaded_types(parsed))
     if parsed.model == "gpt2":
-        from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
         document = {**gguf_document(parsed), "normalizer": None}
         merges, is_first = parsed.array("merges", str, None), parsed.values["pre"] in WHOLE_FIRST
         document["model"] |= {"merges": merges, "ignore_merges": is_first}
-        return _AddedRuntime(parsed, TokenizersReference.from_document(document, str(path)))
+        return _AddedRuntime(parsed, references().from_document(document, str(path)))
     if parsed.model == "rwkv":
         from tokexport.sources.rwkv import RwkvReference
 

@@ -1,7 +1,6 @@
 """tiktoken's ``.tiktoken``: each line is a token in base64 and its rank, which is its id."""
 
 import base64
-from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -50,16 +49,12 @@ def _read(path: Path) -> Material:
     return Material(path.name, tuple(tokens), parts, SpecialIds())
 
 
-def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
-    return LibraryRuntime(open_source(path, **how).reference())
-
-
 TIKTOKEN: Final = Target(
     "tiktoken",
     "tiktoken, with the pattern and the special tokens that are given",
     _write,
     _read,
-    _runtime,
+    lambda path, how: LibraryRuntime(open_source(path, **how).reference()),
     Path("tiktoken/golden.tiktoken"),
     {
         Part.BYTES: "special tokens are not in it",

@@ -30,7 +30,7 @@ from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, Algorithm, Piece
 from tokexport.sources.tokenizer_json import document as parts
 from tokexport.targets.material import Material, material, refuse_file
 from tokexport.targets.parts import Part, merges_of, refuse
-from tokexport.targets.target import Files, LibraryRuntime, Target, single
+from tokexport.targets.target import LibraryRuntime, Target, single
 
 _NAME: Final = "tokenizer.json"
 _BYTES: Final = parts.byte_level(False)
@@ -214,14 +214,6 @@ def _post_processor(template: Template, tokens: Sequence[Token | None]) -> dict[
     return parts.template([*map(item, template.single)], [*map(item, template.pair)], ids)
 
 
-def _write(source: Material) -> Files:
-    return single(json.dumps(document(source), ensure_ascii=False, indent=1).encode())
-
-
-def _read(path: Path) -> Material:
-    return replace(material(path), document=None)
-
-
 def library(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
     """The library that reads a file, or the files of a folder."""
     return LibraryRuntime(open_source(path).reference())
@@ -230,8 +222,8 @@ def library(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
 TOKENIZER_JSON: Final = Target(
     "tokenizer.json",
     "tokenizers",
-    _write,
-    _read,
+    lambda source: single(json.dumps(document(source), ensure_ascii=False, indent=1).encode()),
+    lambda path: replace(material(path), document=None),
     library,
     Path("tokenizer.json/golden.json"),
     {

@@ -16,7 +16,7 @@ from tokexport.sources.byte_pair import split_merge
 from tokexport.sources.json_node import Node, line_of
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json import document
+from tokexport.sources.tokenizer_json import document, references
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 
 # A vocabulary and its merges.
@@ -97,26 +97,22 @@ def read_clip(source: Input, pair: Pair) -> TokenizerModel:
 
 def reference_of_clip(source: Input, pair: Pair) -> ReferenceTokenizer:
     """The class of `transformers`, made of the same vocabulary; else our own document."""
-    from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
     try:
         from transformers import CLIPTokenizer
     except ImportError:
-        return TokenizersReference.from_document(clip_document(*pair), str(source.path))
+        return references().from_document(clip_document(*pair), str(source.path))
     vocab, merges = pair
     pairs: Any = [tuple(merge) for merge in merges]
     made = CLIPTokenizer(vocab=dict(vocab), merges=pairs)
     # Saved, as its decode() does more than that of the tokenizer.json.
-    return TokenizersReference.from_text(made.backend_tokenizer.to_str(), str(source.path))
-
-
-def _sniff(source: Input) -> Pair | None:
-    return published_vocabulary(source.data, source.name) if source.head[:2] == _GZIP else None
+    return references().from_text(made.backend_tokenizer.to_str(), str(source.path))
 
 
 SOURCE = Source(
     "vocabulary of CLIP",
-    _sniff,
+    lambda source: (
+        published_vocabulary(source.data, source.name) if source.head[:2] == _GZIP else None
+    ),
     read_clip,
     reference_of_clip,
     files=("bpe_simple_vocab_*.txt.gz", "bpe_simple_vocab_*.txt"),

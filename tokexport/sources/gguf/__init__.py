@@ -10,6 +10,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.reference import ReferenceTokenizer, reading_note
 from tokexport.sources.source import Input, Source
+from tokexport.sources.tokenizer_json import references
 
 if TYPE_CHECKING:
     from tokexport.sources.gguf.source import GgufTokenizer
@@ -39,9 +40,7 @@ def _equivalent(source: Input, content: GgufTokenizer) -> Any:
 def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
     found, path = _equivalent(source, content), str(source.path)
     if isinstance(found, dict):
-        from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
-        return TokenizersReference.from_document(found, path)
+        return references().from_document(found, path)
     from tokexport.sources.gguf.in_text import InText, RwkvInTextReference
     from tokexport.sources.gguf.read import added_in_text, without_user_defined
 

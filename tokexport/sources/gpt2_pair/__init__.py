@@ -20,7 +20,7 @@ from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, line_of, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json import document
+from tokexport.sources.tokenizer_json import document, references
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
 
@@ -91,13 +91,11 @@ def _read(source: Input, pair: Pair) -> TokenizerModel:
 def _reference(source: Input, pair: Pair) -> ReferenceTokenizer:
     if (of_clip := pair.of_clip) is not None:
         return clip.reference_of_clip(source, of_clip)
-    from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
     folder, special_tokens = source.files.folder, source.given.special_tokens or {}
     assert folder is not None
     by_id = sorted(special_tokens, key=special_tokens.__getitem__)
     paths = folder / pair.vocab.file, folder / pair.merges_name
-    return TokenizersReference.from_vocab_and_merges(*paths, by_id)
+    return references().from_vocab_and_merges(*paths, by_id)
 
 
 def _is_whole(path: Path) -> bool:

@@ -13,9 +13,8 @@ from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
 from tokexport.model.byte_alphabet import to_characters
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, line_of, show
-from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json import document
+from tokexport.sources.tokenizer_json import document, references
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 
 _MAGIC: Final = b"minbpe v1"
@@ -95,16 +94,10 @@ def _sniff(source: Input) -> Node | None:
     return Node(source.name, "", minbpe_document(source.data, source.name))
 
 
-def _reference(source: Input, root: Node) -> ReferenceTokenizer:
-    from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
-    return TokenizersReference.from_document(root.value, str(source.path))
-
-
 SOURCE = Source(
     "minbpe model",
     _sniff,
     lambda source, root: read_tokenizer_json(root, source.files, "minbpe model"),
-    _reference,
+    lambda source, root: references().from_document(root.value, str(source.path)),
     under_any_name=True,
 )

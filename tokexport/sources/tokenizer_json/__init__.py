@@ -1,8 +1,10 @@
 """tokenizer.json of Hugging Face's library ``tokenizers``, with the files beside it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.config import TOKENIZER_JSON
@@ -14,7 +16,16 @@ from tokexport.sources.tokenizer_json.auto_tokenizer import differences
 from tokexport.sources.tokenizer_json.read import read_object, read_tokenizer_json
 from tokexport.sources.unreadable import are_settings
 
+if TYPE_CHECKING:
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
 _OBJECT = "tokenizers.Tokenizer"
+
+
+def references() -> type[TokenizersReference]:
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference  # needs the library
+
+    return TokenizersReference
 
 
 def document_of(source: Input) -> Node | None:
@@ -44,25 +55,16 @@ def read_file(
 
 
 def _reference(source: Input, root: Node) -> ReferenceTokenizer:
-    from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
     text = source.view[:]
     for value in root.field("model").object().values():
         if isinstance(value, LongValue):
             value.release()  # the library needs ten times as much memory
-    return TokenizersReference.from_text(text, str(source.path))
+    return references().from_text(text, str(source.path))
 
 
 def _sniff_object(source: Input) -> Any:
     known = hasattr(source.object, "to_str") and hasattr(source.object, "get_added_tokens_decoder")
     return source.object if known else None
-
-
-def _reference_object(source: Input, tokenizer: Any) -> ReferenceTokenizer:
-    from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
-    # Not a copy: the library reads some scores that it saves as other numbers.
-    return TokenizersReference(tokenizer)
 
 
 SOURCE = Source(
@@ -78,5 +80,6 @@ OBJECT = Source(
     _OBJECT,
     _sniff_object,
     lambda source, tokenizer: read_object(tokenizer, _OBJECT, source.files),
-    _reference_object,
+    # Not a copy: the library reads some scores that it saves as other numbers.
+    lambda source, tokenizer: references()(tokenizer),
 )

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.named_class import VOCABULARIES, named_class
-from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
+from tokexport.sources.tokenizer_json import references
 from tokexport.sources.tokenizer_json.read import read_object
 from tokexport.sources.transformers import load
 
@@ -38,10 +38,10 @@ def _read(source: Input, loaded: load.Loaded) -> TokenizerModel:
     return replace(model, notes=(*model.notes, note))
 
 
-def _reference(source: Input, loaded: load.Loaded) -> ReferenceTokenizer:
-    from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
-    return TokenizersReference(loaded.backend)
-
-
-SOURCE = Source("tokenizer of transformers", _sniff, _read, _reference, whole_folder=load.reads)
+SOURCE = Source(
+    "tokenizer of transformers",
+    _sniff,
+    _read,
+    lambda source, loaded: references()(loaded.backend),
+    whole_folder=load.reads,
+)

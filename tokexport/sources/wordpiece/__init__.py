@@ -17,6 +17,7 @@ from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
+from tokexport.sources.tokenizer_json import references
 from tokexport.sources.tokenizer_json.document import special_tokens, tokenizer_document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 
@@ -113,10 +114,6 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
     )
 
 
-def _sniff(source: Input) -> bytes | None:
-    return source.data if _UNKNOWN.encode() in source.data.splitlines() else None
-
-
 def _read(source: Input, data: bytes) -> TokenizerModel:
     config = read_config(source.files)
     vocab = parse_vocabulary(data, source.name)
@@ -137,10 +134,14 @@ def _read(source: Input, data: bytes) -> TokenizerModel:
 
 
 def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
-    from tokexport.sources.tokenizer_json.reference import TokenizersReference
-
     settings = bert_settings(read_config(source.files))
-    return TokenizersReference.from_wordpiece(str(source.path), **asdict(settings))
+    return references().from_wordpiece(str(source.path), **asdict(settings))
 
 
-SOURCE = Source("WordPiece vocabulary", _sniff, _read, _reference, files=("vocab.txt",))
+SOURCE = Source(
+    "WordPiece vocabulary",
+    lambda source: source.data if _UNKNOWN.encode() in source.data.splitlines() else None,
+    _read,
+    _reference,
+    files=("vocab.txt",),
+)
