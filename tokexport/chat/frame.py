@@ -64,7 +64,9 @@ class Frame:
         """The prompt of messages that :meth:`takes` accepts, with the beginning of a reply."""
         text, before = "", self.start
         for message in messages:
-            content = self._content(message)
+            content: str = message["content"]
+            if message["role"] in self.stripped:
+                content = content.strip()
             if message["role"] == "system" and self.system is not None:
                 before_system, before = self.system
                 text = before_system + content
@@ -73,10 +75,6 @@ class Frame:
             asks = message["role"] == "user"
             before = self.user_to_assistant if asks else self.assistant_to_user
         return text + self.user_to_reply
-
-    def _content(self, message: Message) -> str:
-        content: str = message["content"]
-        return content.strip() if message["role"] in self.stripped else content
 
     def _takes_message(self, message: Message) -> bool:
         content = message["content"]

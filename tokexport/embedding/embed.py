@@ -64,7 +64,9 @@ def embed(
             is_gguf = file.read(len(_GGUF)) == _GGUF
             file.seek(0)
             if is_gguf:
-                start, end = 0, _end_without_tokenizer(file, file_size)
+                with mmap(file.fileno(), 0, access=ACCESS_READ) as data, memoryview(data) as view:
+                    extent = embedded_extent(view)  # of a previously embedded tokenizer
+                start, end = 0, file_size if extent is None else extent[0]
                 text, padding = b"", -end % ALIGNMENT
             else:
                 found = with_tokenizer(file, source, file_size, len(blob), ALIGNMENT)
@@ -77,13 +79,6 @@ def embed(
     return Embedded(
         path, "gguf" if is_gguf else "safetensors", offset, len(content), offset + len(blob)
     )
-
-
-def _end_without_tokenizer(file: BinaryIO, file_size: int) -> int:
-    """Where a GGUF file ends, without a previously embedded tokenizer."""
-    with mmap(file.fileno(), 0, access=ACCESS_READ) as data, memoryview(data) as view:
-        extent = embedded_extent(view)
-    return file_size if extent is None else extent[0]
 
 
 def _parts(file: BinaryIO, path: Path, start: int, end: int) -> Iterator[bytes]:
