@@ -50,7 +50,9 @@ def compare_runtime(
     reference = open_source(against, **how).reference()
     added = (token.content for token in reference.added_tokens())
     vocabulary = Vocabulary.of(reference.ids(), reference.token_bytes, added)
-    cases = [*every(vocabulary, seed, strings), *_lines(texts)]
+    contents = (Path(path).read_bytes().decode("utf-8", "replace") for path in texts)
+    lines = (line for content in contents for line in content.splitlines() if line)
+    cases = [*every(vocabulary, seed, strings), *((LINES, line) for line in lines)]
     counts, differing = Counter[str](), Counter[str]()
     examples: list[Difference] = []
     for number, (name, text) in enumerate(cases):
@@ -78,9 +80,7 @@ def compare_runtime(
 def _compared(
     runtime: Runtime, reference: ReferenceTokenizer, text: str
 ) -> Iterator[tuple[str, Value, Value]]:
-    """What one text is encoded to, and its ids are decoded to, by the library and by the runtime. A
-    text at which the library stops is left out.
-    """
+    """What a text and its ids become by the library and the runtime, unless the library stops."""
     try:
         expected = reference.encode(text, runtime.finds_special_tokens)
     except ReferenceStopsError:
@@ -93,11 +93,3 @@ def _compared(
     except (IndexError, KeyError):
         shown = NO_SUCH_ID
     yield DECODE, reference.decode_batch([expected], False)[0], shown
-
-
-def _lines(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, str]]:
-    """The non-empty lines of files, without line ends."""
-    for path in paths:
-        for line in Path(path).read_bytes().decode("utf-8", "replace").splitlines():
-            if line:
-                yield LINES, line
