@@ -129,9 +129,7 @@ class Tokenizer:
                 yield from ids[at : at + CHUNK].tolist()
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, with U+FFFD for invalid UTF-8. Raises KeyError for an id without a
-        token.
-        """
+        """The text of ids, with U+FFFD for invalid UTF-8. KeyError for an id without a token."""
         return self._tokenizer.decode(ids)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -80,9 +80,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 
 class Generation(Extension):
-    """``{% generation %}`` marks the assistant's text for training; it renders as the text inside
-    it.
-    """
+    """``{% generation %}`` marks the assistant's text for training, and renders as that text."""
 
     tags = {"generation"}  # noqa: RUF012 -- jinja2 declares it so
 
@@ -104,7 +102,6 @@ class _Dict:
         return dict(*items, **named)
 
     def fromkeys(self, keys: Any, value: Any = None) -> dict[Any, Any]:
-        """A dict with one value for all keys."""
         return dict.fromkeys(keys, value)
 
 

@@ -50,7 +50,6 @@ class InputFile:
 
     @classmethod
     def of(cls, path: Path) -> InputFile:
-        """Describes the current state of a file."""
         size = path.stat().st_size
         with path.open("rb") as file:
             crc = zlib.crc32(file.read(ENDS))
@@ -109,9 +108,7 @@ class LongDocument:
 
 
 class ByteStream:
-    """Bytes that can be read once, in parts, such as standard input; counts them and computes their
-    CRC-32. ``name`` is for errors.
-    """
+    """Bytes that are read once, such as standard input, with their size and CRC-32 so far."""
 
     def __init__(self, parts: Iterable[bytes], name: str) -> None:
         self.name: Final = name

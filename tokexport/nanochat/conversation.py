@@ -36,9 +36,7 @@ def messages_of(conversation: object) -> Sequence[Any]:
 
 
 def segments(messages: Sequence[Any]) -> Iterator[Segment]:
-    """The segments that render the messages, in order. Raises ConversationError for a message that
-    is out of turn or malformed.
-    """
+    """The segments of the messages. ConversationError for one that is out of turn or malformed."""
     first, system = 0, ""
     if _role(messages, 0) == "system":
         first, system = 1, _text(messages, 0) + "\n\n"

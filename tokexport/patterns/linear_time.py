@@ -54,9 +54,7 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
 
 
 def _after_cycles(edges: Mapping[Node, set[Node]]) -> set[Node]:
-    """The nodes on cycles and all nodes reachable from them: those left after repeatedly removing
-    each node that no edge leads to.
-    """
+    """The nodes on cycles and all reachable from them, by removing nodes that no edge leads to."""
     degrees = Counter(target for targets in edges.values() for target in targets)
     queue = [node for node in edges if not degrees[node]]
     for node in queue:

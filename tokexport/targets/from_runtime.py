@@ -26,9 +26,7 @@ _SPACE: Final = "\u2581".encode()
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What was written: the number of bytes and tokens, whether the file encodes, and the number of
-    texts whose ids were compared with the runtime's.
-    """
+    """What was written: bytes, tokens, whether it encodes, and how many texts were compared."""
 
     size: int
     tokens: int

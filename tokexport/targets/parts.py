@@ -68,9 +68,7 @@ Parts = Mapping[Part, Any]
 
 
 def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
-    """The parts of a model. Empty and default parts are left out, and so is the path in the source
-    of each step.
-    """
+    """The parts of a model, without empty and default ones and the path of each step."""
     inner = model.model
     usual = {} if model.chat.default is None else {"default": model.chat.default}
     found: dict[Part, Any] = {
@@ -101,9 +99,7 @@ def _is_nothing(value: Any) -> bool:
 
 
 def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[Part, Any]:
-    """The parts of a tokexport file. Its normalizer and pre-tokenizer are compiled, so only their
-    presence is known.
-    """
+    """The parts of a tokexport file; of those that are compiled, only the presence is known."""
     sizes = dict(tokenizer.sections())
     found: dict[Part, Any] = {
         **_tokens_and_roles(tokens, tokenizer.added_tokens, tokenizer.special_ids),
@@ -119,9 +115,7 @@ def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[
 
 
 def algorithm(model: TokenizerModel) -> str | tuple[str | int, ...]:
-    """The name of the algorithm, with the ids that a pre-token becomes only as a whole, because its
-    merges give others.
-    """
+    """The name of the algorithm, with the ids that a pre-token becomes only as a whole."""
     inner, name = model.model, type(model.model).__name__.removesuffix("Model")
     if not isinstance(inner, BytePairModel) or not inner.whole_pre_token_first:
         return name

@@ -85,9 +85,7 @@ class Target:
     whole: bool = False
 
     def losses(self, source: Material, written: Material) -> tuple[Loss, ...]:
-        """The parts of a tokenizer that are missing after reading back, in the order of
-        :class:`Part`.
-        """
+        """The parts of a tokenizer that are missing after reading back, in order."""
         if self.whole:
             return ()
         meanings = {**self.meanings, **written.differs}
@@ -121,5 +119,4 @@ def _more(part: Part, source: Material, written: Material) -> str:
 
 
 def single(data: bytes) -> Files:
-    """One file."""
     return {"": data}

@@ -16,9 +16,7 @@ from tokexport.targets.target import Files, Loss
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: paths with their sizes in bytes, the number of ids, and what the format
-    cannot carry.
-    """
+    """What was written: paths with their sizes in bytes, and what the format cannot carry."""
 
     format: str
     files: Mapping[Path, int]

@@ -43,10 +43,7 @@ class Run:
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Run:
-        """The run from the JSON object of ``dataclasses.asdict``.
-
-        Raises TypeError or KeyError for another object.
-        """
+        """The run from the object of ``asdict``. TypeError or KeyError for another one."""
         files = tuple(InputFile(**file) for file in value["files"])
         return cls(**{**value, "files": files, "next": Position(**value["next"])})
 

@@ -36,9 +36,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A tokenizer to show: its name, its merges as rows of (left, right, merged id), and ranks by
-    id.
-    """
+    """A tokenizer to show, with its merges as rows (left, right, merged id) and ranks by id."""
 
     name: str
     tokenizer: Tokenizer

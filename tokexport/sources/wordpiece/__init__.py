@@ -38,9 +38,7 @@ _SETTINGS: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class BertSettings:
-    """The normalizer settings of a tokenizer_config.json, by their names in `tokenizers`;
-    ``strip_accents`` None: as ``lowercase``.
-    """
+    """BERT's settings by their names in `tokenizers`; ``strip_accents`` None: as ``lowercase``."""
 
     lowercase: bool = True
     strip_accents: bool | None = None
