@@ -10,13 +10,7 @@ from typing import Final
 
 from tokexport.model import ReplaceLiteral, StripChars, TextEdit
 from tokexport.sources.json_node import Node, show
-from tokexport.sources.tokenizer_json.parts import (
-    character,
-    check_byte_level,
-    flat,
-    read_metaspace,
-    read_pattern,
-)
+from tokexport.sources.tokenizer_json import parts
 
 _SUPPORTED: Final = (
     "use null, ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder or a"
@@ -61,7 +55,7 @@ def read_decoder(root: Node) -> list[Step]:
     """
     node = root.optional("decoder")
     if node is not None:
-        return [_step(part) for part in flat(node, "decoders")]
+        return [_step(part) for part in parts.flat(node, "decoders")]
     return [
         Step(
             "decoder",
@@ -76,7 +70,7 @@ def _step(node: Node) -> Step:
     kind = node.field("type")
     match kind.string():
         case "ByteLevel":
-            check_byte_level(node)
+            parts.check_byte_level(node)
             return Step(node.path, "ByteLevel")
         case "Fuse" | "ByteFallback" as name:
             node.object({"type"})
@@ -87,7 +81,7 @@ def _step(node: Node) -> Step:
             return _word_piece(node)
         case "Strip":
             node.object({"type", "content", "start", "stop"})
-            stripped = character(node.field("content"))
+            stripped = parts.character(node.field("content"))
             start, stop = node.field("start").u32(), node.field("stop")
             if stop.u32():
                 stop.unsupported("a Strip of the end is not supported", "use 0 as stop")
@@ -114,7 +108,7 @@ def _step(node: Node) -> Step:
 def _replace(node: Node) -> Step:
     node.object({"type", "pattern", "content"})
     content = node.field("content").string()
-    text, literal = read_pattern(node.field("pattern"))
+    text, literal = parts.read_pattern(node.field("pattern"))
     field = node.field("pattern").field("String" if literal else "Regex")
     leading = None if literal or content else _LEADING.fullmatch(text)
     if leading:
@@ -143,7 +137,7 @@ def _word_piece(node: Node) -> Step:
 
 
 def _metaspace(node: Node) -> Step:
-    replacement, scheme = read_metaspace(node)
+    replacement, scheme = parts.read_metaspace(node)
     # If encoding prepends a space to a text, decoding drops it again.
     sees_first = scheme != "never"
     at_start = "" if sees_first else " "

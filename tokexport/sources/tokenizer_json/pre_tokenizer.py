@@ -20,13 +20,7 @@ from tokexport.model import (
 )
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.patterns import GPT2
-from tokexport.sources.tokenizer_json.parts import (
-    character,
-    check_byte_level,
-    flat,
-    read_metaspace,
-    read_pattern,
-)
+from tokexport.sources.tokenizer_json import parts
 
 WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
 
@@ -49,7 +43,7 @@ _SETTINGS: Final = {
 def read_pre_tokenizer(root: Node) -> tuple[PreTokenizerStep, ...]:
     """The steps of the pre-tokenizer of ``root``; UnsupportedError for an unknown one."""
     steps: list[PreTokenizerStep] = []
-    for part in flat(root.optional("pre_tokenizer"), "pretokenizers"):
+    for part in parts.flat(root.optional("pre_tokenizer"), "pretokenizers"):
         match part.field("type").string():
             case "ByteLevel":
                 steps += _byte_level(part)
@@ -61,7 +55,7 @@ def read_pre_tokenizer(root: Node) -> tuple[PreTokenizerStep, ...]:
 
 
 def _byte_level(node: Node) -> list[PreTokenizerStep]:
-    check_byte_level(node)
+    parts.check_byte_level(node)
     steps: list[PreTokenizerStep] = []
     if node.field("add_prefix_space").boolean():
         steps.append(Prepend(" ", unless_present=True))
@@ -71,7 +65,7 @@ def _byte_level(node: Node) -> list[PreTokenizerStep]:
 
 
 def _metaspace(node: Node) -> list[PreTokenizerStep]:
-    mark, scheme = read_metaspace(node)
+    mark, scheme = parts.read_metaspace(node)
     steps: list[PreTokenizerStep] = [Replace(" ", mark, path=node.path)]
     if scheme != "never":
         steps.append(Prepend(mark, unless_present=True, only_first=scheme == "first"))
@@ -90,7 +84,7 @@ def _splits(node: Node) -> list[Split]:
     node.object({"type", *_SETTINGS[kind]})
     match kind:
         case "Split":
-            pattern, literal = read_pattern(node.field("pattern"))
+            pattern, literal = parts.read_pattern(node.field("pattern"))
             pattern = re.escape(pattern) if literal else pattern
             return [split(pattern, _behavior(node), node.field("invert").boolean())]
         case "Digits":
@@ -106,7 +100,7 @@ def _splits(node: Node) -> list[Split]:
         case "WhitespaceSplit":
             return [split(CharacterTest.WHITESPACE, Behavior.REMOVED)]
         case "CharDelimiterSplit":
-            return [split(re.escape(character(node.field("delimiter"))), Behavior.REMOVED)]
+            return [split(re.escape(parts.character(node.field("delimiter"))), Behavior.REMOVED)]
         case "BertPreTokenizer":
             spaces = split(CharacterTest.WHITESPACE, Behavior.REMOVED)
             return [spaces, split(CharacterTest.PUNCTUATION)]
