@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokexport.corpus import shards
 from tokexport.corpus.documents import (
     Batch,
     ByteStream,
@@ -23,15 +24,6 @@ from tokexport.corpus.documents import (
     lone_surrogate,
     read_documents,
     read_stream,
-)
-from tokexport.corpus.shards import (
-    LOCK_NAME,
-    DType,
-    Header,
-    Index,
-    ShardWriter,
-    read_index,
-    write_index,
 )
 from tokexport.errors import SourceError, TextError, TokexportError
 from tokexport.output import locked, make_folder
@@ -53,11 +45,11 @@ def tokenize(
     begin: int | None = None,
     end: int | None = None,
     shard_tokens: int = SHARD_TOKENS,
-    dtype: DType | None = None,
-    header: Header = "none",
+    dtype: shards.DType | None = None,
+    header: shards.Header = "none",
     num_threads: int | None = None,
     progress: Progress | None = None,
-) -> Index:
+) -> shards.Index:
     """Encodes the documents of ``inputs`` (files and folders) to a folder of token shards.
 
     ``begin`` and ``end`` are ids put around each document (None: nothing). Special tokens in a
@@ -98,11 +90,11 @@ def tokenize(
         "shard_tokens": shard_tokens,
     }
     make_folder(target)
-    with locked(target, target / LOCK_NAME):
-        index = _resumed(target, Index(settings, dtype, header))
+    with locked(target, target / shards.LOCK_NAME):
+        index = _resumed(target, shards.Index(settings, dtype, header))
         if index.complete:
             return index
-        with ShardWriter(target, index, shard_tokens) as writer:
+        with shards.ShardWriter(target, index, shard_tokens) as writer:
             how: dict[str, Any] = {"field": field, "lines": lines, "start": index.next}
             documents = read_documents(files, **how) if streamed is None else streamed
             for batch in read_ahead(documents):
@@ -118,19 +110,19 @@ def tokenize(
             return writer.index
 
 
-def _resumed(folder: Path, fresh: Index) -> Index:
+def _resumed(folder: Path, fresh: shards.Index) -> shards.Index:
     """The index to resume from. Raises TokexportError if the folder holds something else."""
-    found = read_index(folder)
+    found = shards.read_index(folder)
     if found is None:
-        if any(path.name != LOCK_NAME for path in folder.iterdir()):
+        if any(path.name != shards.LOCK_NAME for path in folder.iterdir()):
             raise TokexportError(f"{folder} is not empty and holds no token shards", "name another")
-        write_index(folder, fresh)
+        shards.write_index(folder, fresh)
         return fresh
     is_stream = not fresh.settings["files"]
     same = (found.settings, found.dtype, found.header)
     if is_stream or same != (fresh.settings, fresh.dtype, fresh.header):
         if not found.shards:  # a run that failed before its first shard: nothing is lost
-            write_index(folder, fresh)
+            shards.write_index(folder, fresh)
             return fresh
         if is_stream:
             raise TokexportError(
@@ -182,7 +174,7 @@ def surrounded(
 
 
 def _add_batch(
-    writer: ShardWriter, batch: Batch, ids: NDArray[np.uint32], ends: NDArray[np.uint64]
+    writer: shards.ShardWriter, batch: Batch, ids: NDArray[np.uint32], ends: NDArray[np.uint64]
 ) -> None:
     """Adds the documents of a batch, to as many shards as needed."""
     done = used = 0
@@ -201,7 +193,7 @@ def _add_batch(
 
 
 def _add_long(
-    writer: ShardWriter,
+    writer: shards.ShardWriter,
     tokenizer: Tokenizer,
     document: LongDocument,
     files: Sequence[str | Path],
