@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -139,15 +139,10 @@ class TokenizersReference(ReferenceTokenizer):
             # A token with a character outside the byte alphabet is used unchanged.
             known = all(character in BYTE_OF for character in token)
             return bytes(BYTE_OF[character] for character in token) if known else token.encode()
-        after = self._after
-        if after is None:
+        after, filled = self._after, self._decoded(_BEFORE, token, _AFTER)
+        if after is None or filled is None:
             return None
-        try:
-            with _stops():
-                filled = decoder.decode([_BEFORE, token, _AFTER])
-        except ReferenceStopsError:
-            return None
-        content: str = filled[len(_BEFORE) : len(filled) - len(after)]
+        content = filled[len(_BEFORE) : len(filled) - len(after)]
         if "\ufffd" in content or filled != _BEFORE + content + after:
             return None
         return content.encode()
@@ -158,17 +153,19 @@ class TokenizersReference(ReferenceTokenizer):
         if the decoder adds something around it, or if ByteLevel works on the joined text, which one
         other character leaves unchanged.
         """
-        decode = self._tokenizer.decoder.decode
-        try:
-            with _stops():
-                if decode([_BEFORE]) != _BEFORE:
-                    return None
-                if decode([_NUL]) == "\0" and _NUL in decode([_BEFORE, _NUL]):
-                    return None
-                joined: str = decode([_BEFORE, _AFTER])
-        except ReferenceStopsError:
+        if self._decoded(_BEFORE) != _BEFORE or (nul := self._decoded(_NUL)) is None:
             return None
-        return joined[len(_BEFORE) :]
+        if nul == "\0" and _NUL in (self._decoded(_BEFORE, _NUL) or _NUL):
+            return None
+        joined = self._decoded(_BEFORE, _AFTER)
+        return None if joined is None else joined[len(_BEFORE) :]
+
+    def _decoded(self, *tokens: str) -> str | None:
+        """What the decoder makes of tokens; None if it stops at them."""
+        with suppress(ReferenceStopsError), _stops():
+            text: str = self._tokenizer.decoder.decode([*tokens])
+            return text
+        return None
 
     def ids(self) -> Sequence[int]:
         return self._ids
