@@ -81,18 +81,14 @@ def _sequence(dice: Dice, known: Sequence[int]) -> Iterator[int]:
 
 def check_tokens(comparison: Comparison, items: Sequence[int]) -> None:
     """Compares tokens of the model; one that is not UTF-8 is encoded inside whole characters."""
-    comparison.texts(TOKENS, _token_cases(comparison, items), (Mode.TEXT,))
-
-
-def _token_cases(comparison: Comparison, ids: Sequence[int]) -> Iterator[tuple[str, str]]:
-    for id in ids:
-        try:
-            content = comparison.tokenizer.decode_single_token_bytes(id)
-        except KeyError:
-            continue  # counted as a difference when ids are decoded
-        for text in whole_texts(content):
-            for context in CONTEXTS:
-                yield f"token:{id}", context.format(text)
+    cases = (
+        (f"token:{id}", context.format(text))
+        for id in items
+        if isinstance(content := _bytes(comparison, id), bytes)  # else it differs when decoded
+        for text in whole_texts(content)
+        for context in CONTEXTS
+    )
+    comparison.texts(TOKENS, cases, (Mode.TEXT,))
 
 
 def whole_texts(content: bytes) -> list[str]:
