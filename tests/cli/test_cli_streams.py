@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import random
 import re
 import shlex
 import subprocess
@@ -186,6 +187,24 @@ def test_json_of_a_million_ids_takes_little_memory(small_file: PathOf, tmp_path:
     assert len(result["tokens"]) == 1_000_000
     assert result["text"] == "".join(token["text"] for token in result["tokens"])
     assert memory < 150_000  # KB
+
+
+def test_memory_for_offsets_does_not_grow_with_a_text_in_many_scripts(small_file: PathOf) -> None:
+    """Blocks with more and with fewer ids need arrays of many sizes."""
+    dice = random.Random(5)
+    command = [*MAIN, "encode", str(small_file("gpt2")), "--offsets"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, encoding="utf-8"
+    ) as process:
+        assert process.stdin is not None
+        memory = []
+        for _ in range(60):
+            first = ord(dice.choice("aя一가अ😀"))
+            words = ["".join(chr(first + dice.randrange(20)) for _ in range(5)) for _ in range(300)]
+            process.stdin.write(", ".join(dice.choices(words, k=dice.randrange(1000, 60_000))))
+            memory.append(peak_memory(process.pid))
+    assert process.returncode == 0
+    assert memory[-1] - memory[20] < 10_000  # KB
 
 
 def feed_for_ever(pipe: IO[bytes]) -> None:
