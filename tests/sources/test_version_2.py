@@ -110,6 +110,8 @@ MANY = {"Regex": "a+"}
 PATTERNS = "word_level_patterns"
 SPECIAL = {"SpecialToken": {"id": "<s>", "type_id": 0}}
 S, U = SourceError, UnsupportedError
+EARLY = MAKER.early_character(taken=False)
+NUL = "\0"
 REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("bytes_cl100k", S, FIRST, pre_tokenizers(BYTE_LEVEL), "another Sequence in it"),
     ("bytes_cl100k", U, f"{FIRST}.pattern.Regex", LONGER, "no engine"),
@@ -128,6 +130,7 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("bytes_gpt2", U, "model.end_of_word_suffix", "</w>", "byte_level is true"),
     ("bytes_gpt2", U, "version", "3.0", 'version "3.0" is unknown'),
     ("bytes_gpt2", U, "model.merges", [], "no merges make the character"),
+    ("bytes_gpt2", U, "model", EARLY, "before its own bytes"),
     ("characters_first", S, "normalizer.prepend", True, "a string"),
     ("characters_first", S, "normalizer.prepend", "sometimes", "always"),
     ("characters_first", S, "post_processor.single", [{"seq": "B"}], "each once"),
@@ -143,6 +146,8 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("unigram_dropping", U, "normalizer.normalizers.1.prepend", "never", "with drop_whitespace"),
     ("unigram_marks", U, "added_tokens.2.content", "<Mask>", "normalizes to the same text"),
     ("unigram_marks", U, "added_tokens.1.content", "<mask>", "normalizes to the same text"),
+    ("word_piece", U, "normalizer.clean_text", False, "with U\\+0000 in a text"),
+    ("word_piece", S, f"model.vocab.{NUL}", 99, "a token with U\\+0000"),
     ("word_level_added", U, "added_tokens.1.content", "\u00e9", "an ASCII character"),
     (PATTERNS, U, "normalizer.normalizers.0.content", "", "match at least one character"),
     (PATTERNS, U, "normalizer.normalizers.1.pattern.Regex", r"(a+)\1", "a reference to a group"),

@@ -6,6 +6,7 @@ word of one character as the token of that character, whether merges make it or 
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tokexport.model.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
@@ -13,6 +14,16 @@ from tokexport.sources.json_node import Node, show
 
 _AFFIXES: Final = ("continuing_subword_prefix", "end_of_word_suffix")
 _UTF8_LONGEST: Final = 4  # bytes of a character
+_FIRST_LEAD: Final = 0xC2  # of a character of several bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A merge within a token, and the first and the last symbol of the token before it."""
+
+    rank: int
+    first: str
+    last: str
 
 
 def version_1_model(node: Node) -> dict[str, Any]:
@@ -24,6 +35,24 @@ def version_1_model(node: Node) -> dict[str, Any]:
         if any(model.get(name) for name in _AFFIXES):
             model["fuse_unk"] = False
     return model
+
+
+def check_word_piece(model: Node, keeps_nul: bool) -> None:
+    """Refuses U+0000 in the vocabulary, as the reference does, and in texts, where it skips some.
+
+    ``keeps_nul``: the normalizer leaves U+0000 in a text.
+    """
+    if model.field("type").string() != "WordPiece":
+        return
+    vocab = model.field("vocab")
+    if any("\0" in token for token in vocab.object(repeats=True)):
+        vocab.broken("has a token with U+0000, which the reference refuses", "remove it")
+    if keeps_nul:
+        model.field("type").unsupported(
+            "WordPiece with U+0000 in a text is not supported",
+            "add a BertNormalizer with clean_text, as published tokenizers have: without it the"
+            " reference skips U+0000 in some words",
+        )
 
 
 def is_byte_level(model: Node) -> bool:
@@ -53,22 +82,59 @@ def is_byte_level(model: Node) -> bool:
 
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuses a one-character token that merges do not make but the reference emits for a word."""
-    if model.flag("ignore_merges"):
-        return
-    ranks = {
-        (left, right): rank
-        for rank, (left, right) in enumerate(model.field("merges").value)
-        if len(left) + len(right) <= _UTF8_LONGEST
-    }
+    """Refuses a one-character token that the reference emits where merges do not make it.
+
+    It emits one for a word of that character, and it begins to merge a word with one in place of
+    the bytes if no neighbour can merge with a part of it before it is made. That changes ids only
+    if the token itself merges with a neighbour before.
+    """
+    merges = model.field("merges").value
+    ranks = {(left, right): rank for rank, (left, right) in enumerate(merges)}
+    uses = dict[str, int]()
+    for pair, rank in ranks.items():
+        for symbol in pair:
+            uses[symbol] = min(rank, uses.get(symbol, rank))
+    early = dict[str, list[_Step]]()
     for token in vocab:
         if not 1 < len(token) <= _UTF8_LONGEST or not _is_one_character(token):
             continue
-        if _merged(token, ranks) != [token]:
+        steps, made = _merged(token, ranks)
+        if made and uses.get(token, len(merges)) < max(step.rank for step in steps):
+            early[token] = steps
+        if not made and not model.flag("ignore_merges"):
             Node(model.file, "model.vocab", token).unsupported(
                 f"no merges make the character {show(token)}",
                 "remove the token: the reference finds it only where it is a word of its own",
             )
+    if not early:
+        return
+    with_next, with_previous = _ranks_between_characters(ranks)
+    for token, steps in early.items():
+        never = len(merges)
+        if all(
+            step.rank < min(with_previous.get(step.first, never), with_next.get(step.last, never))
+            for step in steps
+        ):
+            Node(model.file, "model.vocab", token).unsupported(
+                f"the character {show(token)} merges with others before its own bytes do",
+                "put the merges that make it first: the reference never merges its bytes",
+            )
+
+
+def _ranks_between_characters(
+    ranks: Mapping[tuple[str, str], int],
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The lowest rank at which each symbol merges with what may begin the next character, and with
+    what may end the previous one, by the bytes that the reference looks at.
+    """
+    with_next, with_previous = dict[str, int](), dict[str, int]()
+    for (left, right), rank in ranks.items():
+        first, last = to_bytes(right[:1]) or b"\xff", to_bytes(left[-1:]) or b"\xff"
+        if first[0] < 0x80 or first[0] >= _FIRST_LEAD:
+            with_next[left] = min(rank, with_next.get(left, rank))
+        if last[0] < 0xC0:
+            with_previous[right] = min(rank, with_previous.get(right, rank))
+    return with_next, with_previous
 
 
 def _is_one_character(token: str) -> bool:
@@ -79,15 +145,16 @@ def _is_one_character(token: str) -> bool:
         return False
 
 
-def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> list[str]:
-    """The symbols of a token after all merges."""
-    symbols = list(token)
+def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> tuple[list[_Step], bool]:
+    """The merges of a token alone, in order, and whether they make it."""
+    symbols, steps = list(token), list[_Step]()
     while True:
         pairs = enumerate(itertools.pairwise(symbols))
         known = [(ranks[pair], place) for place, pair in pairs if pair in ranks]
         if not known:
-            return symbols
-        _, place = min(known)
+            return steps, symbols == [token]
+        rank, place = min(known)
+        steps.append(_Step(rank, symbols[0], symbols[-1]))
         symbols[place : place + 2] = ["".join(symbols[place : place + 2])]
 
 

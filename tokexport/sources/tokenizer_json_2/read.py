@@ -17,7 +17,11 @@ from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.normalizer import Steps
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
-from tokexport.sources.tokenizer_json_2.model import is_byte_level, version_1_model
+from tokexport.sources.tokenizer_json_2.model import (
+    check_word_piece,
+    is_byte_level,
+    version_1_model,
+)
 from tokexport.sources.tokenizer_json_2.normalizer import read_normalizers
 from tokexport.sources.tokenizer_json_2.pre_tokenizer import version_1_pre_tokenizer
 
@@ -31,6 +35,7 @@ _FIELDS: Final = (
 def read_version_2(root: Node, files: SourceFiles) -> TokenizerModel:
     """The model in the parsed document ``root``; see ``read_tokenizer_json`` of version 1.0."""
     normalizers = read_normalizers(root.optional("normalizer"))
+    check_word_piece(root.field("model"), "\0" in normalize("\0", normalizers[0]))
     return read_tokenizer_json(version_1(root, normalizers[1]), files, normalizers=normalizers)
 
 

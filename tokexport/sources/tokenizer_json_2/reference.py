@@ -98,7 +98,10 @@ class Tokenizers1Reference(ReferenceTokenizer):
         # Of two equal spellings, the added one has the higher id.
         of_spelling = {token: number for number, token in self._tokens.items()}
         for content, special in declared.items():
-            found = self._encoded([content], Mode.IDS)[0]
+            try:
+                found = self._encoded([content], Mode.IDS)[0]
+            except ReferenceStopsError:  # the model lacks a token for it, and one for unknown text
+                found = []
             number = of_spelling.get(content, found[0] if len(found) == 1 else None)
             if number is not None:
                 yield AddedToken(number, content, special)
