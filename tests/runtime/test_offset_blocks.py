@@ -128,3 +128,17 @@ def test_characters_that_are_dropped_at_the_start_move_the_offsets_of_all_blocks
     text = start + "the th\u00e9me\n \U0001f642 man\x01 " * 30
     blocks = compared(of_a_charsmap(), text, False, unit)
     assert (len(blocks) > 10) == (start != "<s>\x01")  # not where a token is before them
+
+
+def test_a_text_whose_characters_may_be_left_out_is_one_block(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each moves the offsets of all characters after it: BPE without an unknown token."""
+    some_bytes = [f"<0x{byte:02X}>" for byte in range(256) if chr(byte) not in ".\xc3"]
+    vocab = {token: id for id, token in enumerate([*"thm\u0301\U0001f642\u4e2d", *some_bytes])}
+    tokenizer = converted(Tokenizer(models.BPE(vocab, [], byte_fallback=True)))
+    monkeypatch.setattr(offset_blocks, "BLOCK", 10)
+    r = random.Random(3)
+    for _ in range(200):
+        text = "".join(r.choices((*WORDS, "\u4e2d", "\U0001f642" * 2, "\u0301"), k=80))
+        assert len(compared(tokenizer, text, False, r.choice(("char", "byte")))) == 1

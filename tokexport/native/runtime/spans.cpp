@@ -118,7 +118,9 @@ std::size_t Core::last_cut(nb::handle part) const {
     if (!holds_text_once(single_)) return 0;
     if (file_.cuts.data) return tkx_bulk_cut(&file_, bytes.data(), bytes.size());
     const Engine *made = cutting_engine(SIZE_MAX, SIZE_MAX, {Allowed::all, {}});
-    return made ? made->last_cut(bytes.data(), bytes.size()) : 0;
+    // In a pre-token, a character that is left out moves the offsets of all that follow.
+    if (!made || (file_.unknown_id == TKX_NONE && !made->pairs.has_all_ids())) return 0;
+    return made->last_cut(bytes.data(), bytes.size());
 }
 
 namespace {
