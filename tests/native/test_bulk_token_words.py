@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from bulk_cores import compare
-from json_parts import pre_tokenizers, split
+from json_parts import normalizers, pre_tokenizers, replace, split
 from reader_samples import BYTES, CHARACTERS, added, document, reference
 
 from tokexport.conversion import file_bytes
@@ -35,6 +35,15 @@ def test_where_the_normalizer_makes_their_bytes(normalized: bool) -> None:
     tokens = [token("   ", 256, normalized=normalized)]
     nfkc = document(normalizer={"type": "NFKC"}, added_tokens=tokens)
     check(nfkc, ["a   b", "\u00a0\u00a0\u00a0\u00a0b", "a   b \u00a0 \u00a0b"])
+
+
+@pytest.mark.parametrize("content", ["\t\t", "a_b", "xx"])
+def test_where_the_normalizer_changes_an_added_token(content: str) -> None:
+    """It is not found as it is spelled, and may have become, or have, white space."""
+    steps = [replace("_", "   "), replace("xx", "   "), {"type": "Prepend", "prepend": "-"}]
+    tokens = [token("  ", 256), token(content, 257, special=content == "a_b")]
+    fields = document(normalizer=normalizers(*steps), added_tokens=tokens)
+    check(fields, ["a\t\t", "-  b", "a  ", "a_b", "-a_b", "a-a   b", "xx", "b-xx", "c-   ", "a-  "])
 
 
 def test_that_strip_white_space() -> None:

@@ -33,7 +33,9 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     }
     for (const int normalized : {0, 1})
         made->has_space_tokens[normalized] = !sum && tkx_bulk_has_space_tokens(&file, normalized);
-    if (splitter && !words) made->token_words = TokenWords::make(file);
+    // Another form of a token may be, or have, white space.
+    if (splitter && !words && tkx_bulk_tokens_are_verbatim(&file))
+        made->token_words = TokenWords::make(file);
     made->splitter = std::move(splitter);
     made->crossings = std::move(crossings);
     made->words = std::move(words);

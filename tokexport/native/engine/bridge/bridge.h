@@ -81,6 +81,9 @@ typedef struct tkx_bulk_starts {
    them up from then on; unless there are none. `starts` is zeroed except for `skip`. */
 void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts);
 
+/* Whether every added token is searched for as it is spelled: the normalizer changes none. */
+int tkx_bulk_tokens_are_verbatim(const tkx *t);
+
 /* Engine: encodes a segment. TKX_E_NOT_FOUND: the engine cannot, so the core has to; `ids` is to be
    ignored then. */
 int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);

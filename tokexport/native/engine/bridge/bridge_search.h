@@ -106,3 +106,19 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts) {
     find_runs(&f, '\t', &starts->tabs);
     if (ctx.code == TKX_OK) t->starts[normalized] = starts;
 }
+
+int tkx_bulk_tokens_are_verbatim(const tkx *t) {
+    const uint8_t *content;
+    uint32_t number, id, flags, found;
+    size_t size;
+    tkx_context ctx;
+    tkx_scanner f;
+    context_init(&ctx, t, 1);
+    for (number = 0; tkx_added_token(t, number, &id, &content, &size, &flags) == TKX_OK; number++) {
+        if (!(flags & TKX_ADDED_NORMALIZED)) continue;
+        found = TKX_NONE;
+        scanner_start(&f, &ctx, 1, content, size);
+        if (longest_content(&f, 0, &found) != size || found != number) return 0;
+    }
+    return 1;
+}
