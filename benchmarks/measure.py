@@ -57,7 +57,7 @@ def slices(name: str) -> list[list[str]]:
 
 
 def measure(encoders: Sequence[tuple[str, Encode]], parts: Sequence[list[str]]) -> Speed:
-    """Times encoders on slices, in turns. The first slice fills caches and is not counted."""
+    """Times encoders on slices; they take turns. The first slice fills caches, uncounted."""
     times: list[list[float]] = [[] for _ in encoders]
     for number, documents in enumerate(parts):
         order = range(len(encoders))

@@ -16,7 +16,7 @@ from tokexport.patterns import MATCH_ENDS, SplitProgram, fancy, oniguruma
 from tokexport.patterns.tree import Characters, Node, nodes_of
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
-# White space before a letter is read in vain from each, or each 512th, of its characters.
+# White space before a letter is scanned without a match from each character, or each 512th.
 WITH_MEMO = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
 
 

@@ -1,6 +1,6 @@
 """Finds the frame of a chat template, at conversion, by rendering the template on probes.
 
-With an ordinary conversation (an optional system message, then user and assistant in turns, the
+With an ordinary conversation (an optional system message, then user and assistant alternately, the
 user last), most templates only put fixed texts around the messages. The frame that the probes show
 is compared with jinja2 on random conversations. What templates do beyond this, with tools,
 documents or images, is not part of a frame.
@@ -79,7 +79,7 @@ class _Jinja:
 
 
 def conversation(contents: Sequence[str], *, system: bool) -> list[Message]:
-    """Messages with these contents, in turns; with ``system`` the first is a system message."""
+    """Messages with these contents, alternating; with ``system`` the first is a system message."""
     roles = chain(["system"] * system, cycle(("user", "assistant")))
     return [{"role": role, "content": text} for text, role in zip(contents, roles, strict=False)]
 

@@ -128,5 +128,5 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
     else:
         problem = f"message {number} has the role {messages[number]['role']}, which is not allowed"
         problem += " there: a system message comes first, if the template takes one, then user and"
-        problem += " assistant in turns"
+        problem += " assistant alternate"
     raise ChatTemplateError(problem, "use apply_chat_template")

@@ -29,18 +29,18 @@ _KERAS: Final = (
 _PICKLE: Final = rb"\x80[\x02-\x05]"
 # How a file begins, what it is, and what to do instead.
 _STARTS: Final = (
-    (rb"\x89TKX", "a tokexport file, the result of a conversion,", "give what it was made from"),
+    (rb"\x89TKX", "a tokexport file, the result of a conversion", "give what it was made from"),
     (rb"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", SUPPORTED),
-    (rb"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer,", SUPPORTED),
+    (rb"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer", SUPPORTED),
     (
         rb"\xc8\xd7\x34\x01",
-        "a tokenizer.bin of llm.c, which only says how ids are decoded,",
+        "a tokenizer.bin of llm.c, which only says how ids are decoded",
         "convert it with --from llm.c",
     ),
     (
         # The length of the longest token, then the first record: a score, a length and a text.
         rb".{8}\x05\0{3}<unk>",
-        "a tokenizer.bin of llama2.c, whose program has ids of its own,",
+        "a tokenizer.bin of llama2.c, whose program has ids of its own",
         "convert it with --from llama2.c",
     ),
     (
@@ -64,7 +64,7 @@ _LISTS: Final = (
     ),
     (
         re.compile(rb"[^\t]+\t(?:-[0-9][-+.0-9e]*|0)\s*"),
-        "a list of pieces with their scores, which SentencePiece writes beside its model,",
+        "a list of pieces with their scores, which SentencePiece writes beside its model",
     ),
     (
         _NUMBERED,
@@ -139,7 +139,7 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
 
 
 def _refuse(file: str, what: str, instead: str) -> NoReturn:
-    raise UnsupportedError(file, f"{what} is not supported", instead)
+    raise UnsupportedError(file, f"it is {what}", instead)
 
 
 def are_settings(fields: Mapping[str, Any]) -> bool:

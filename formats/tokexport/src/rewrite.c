@@ -109,7 +109,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         if (first) ctx->text.begin = *text;
     }
     if (ctx->code == TKX_E_WORK) {
-        /* a guess, since most texts grow little; four times as much is reported */
+        /* an estimate, as most texts grow little; four times as much is reported */
         const int is_cut = ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx),
                   is_merged = (in_stage || !ctx->t->stage_count) && !is_cut;
         const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);

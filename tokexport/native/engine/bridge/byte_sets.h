@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The tokexport authors
 
-// Finds in which of eight sets each of 32 bytes may be.
+// Finds which of eight sets each of 32 bytes may belong to.
 #pragma once
 
 #include <cstdint>
