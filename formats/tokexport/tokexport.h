@@ -320,8 +320,8 @@ TKX_API size_t tkx_work_size(const tkx *t, size_t size);
 /* The kind and flags of an id (TKX_KIND_HOLE and TKX_OK for a hole). TKX_E_ID if out of range. */
 TKX_API int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
 
-/* BPE: -ln(rank + 1) for a token that a merge produces, otherwise -1e6. Unigram: the score of the
-   piece. TKX_E_NOT_FOUND if the file has no scores. */
+/* BPE: -ln(rank + 1) for a token that a merge produces, otherwise -1e6. Unigram: the score in the
+   source. TKX_E_NOT_FOUND if the file has no scores. */
 TKX_API int tkx_token_score(const tkx *t, uint32_t id, float *score);
 
 /* The model token with exactly these bytes; TKX_E_NOT_FOUND if there is none. Added tokens are not
