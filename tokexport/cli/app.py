@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -67,7 +67,7 @@ class Commands(Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            discard_output()  # the reader is gone (`| head`)
+            discard(sys.stdout)  # the reader is gone (`| head`)
             ctx.exit(BROKEN_PIPE)
         finally:
             self.copies = ctx.meta.get(COPIES, {})
@@ -92,11 +92,13 @@ class Commands(Group):
             if self.ended_by:  # some libraries turn it into an error of their own
                 code = 128 + self.ended_by
             else:
-                with suppress(OSError):  # standard error cannot be written
+                try:
                     if is_ours or isinstance(error, EXPECTED):
                         report(error, as_json, self.copies)
                     else:
                         traceback.print_exception(error)
+                except OSError:  # standard error cannot be written
+                    discard(sys.stderr)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -126,7 +128,7 @@ def is_stdout_broken() -> bool:
     try:
         sys.stdout.flush()
     except OSError:
-        discard_output()
+        discard(sys.stdout)
         return True
     return False
 
@@ -140,9 +142,9 @@ def was_writing(error: OSError) -> bool:
     return module.startswith(("click.", "tokexport.cli.", "tokexport.conversion"))
 
 
-def discard_output() -> None:
-    """Otherwise Python would flush again at exit, fail, and exit with 120."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def discard(stream: TextIO) -> None:
+    """Otherwise Python would flush it again at exit, fail, and exit with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> None:
