@@ -63,7 +63,7 @@ def test_the_source_may_be_standard_input(run: Run, tmp_path: Path) -> None:
     assert run("convert", "-").refusal == "tokexport: standard input: the file is empty\n"
     error = run("diff", small_source("gpt2"), "-", "--json", stdin=b"5").values["error"]
     assert error["file"] == "standard input"
-    assert error["message"].startswith("standard input: text that is not a vocabulary")
+    assert error["message"].startswith("standard input: it is text that is not a vocabulary")
 
 
 def test_the_default_target_is_tokenizer_bin(

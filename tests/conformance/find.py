@@ -101,7 +101,7 @@ def _kind(path: Path) -> AnySource | Other | None:
     try:
         return open_source(path).format
     except UnsupportedError as refusal:
-        reason = refusal.problem.removesuffix(" is not supported").rstrip(",")
+        reason = refusal.problem.removeprefix("it is ")
         return Other(path.name, reason) if reason.startswith(_OTHER_FILES) else None
     except SourceError as error:
         is_broken = any(fnmatchcase(path.name, glob) for glob in _NAMES)
