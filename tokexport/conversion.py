@@ -17,6 +17,7 @@ from tokexport.file.options import Options as Options
 from tokexport.model import ChatTemplates, TokenizerModel
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.metadata import section_sizes
+from tokexport.sources.hub import is_repository
 from tokexport.sources.registry import Opened, open_source
 
 if TYPE_CHECKING:
@@ -99,6 +100,11 @@ def convert(
         if progress is not None:
             progress(name)
 
+    if isinstance(target, (str, os.PathLike)):
+        if is_repository(source):
+            resolve(target, force=force, streams=True)  # before a download
+    elif not hasattr(target, "writelines"):
+        raise TypeError(f"target must be a path or a binary file, not {type(target).__name__}")
     step("reading the source")
     opened = open_source(
         source,
@@ -113,8 +119,6 @@ def convert(
         named = Path(target)
         refuse_sources(named, own)
         path = resolve(target, force=force, streams=True)
-    elif not hasattr(target, "writelines"):
-        raise TypeError(f"target must be a path or a binary file, not {type(target).__name__}")
     with opened.input.naming_the_file():
         model = prepared(opened.read(), decode_only=decode_only)
     if path is not None:

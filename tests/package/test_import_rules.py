@@ -21,7 +21,7 @@ RULES = {
     "file": {"chat.frame", "compiler.tables", "version"},
     "runtime": {"chat", "_core"},
     "conversion": {"chat", "compiler", "file", "model", "output", "runtime.metadata", "_core"}
-    | {"sources.registry", "verification.selftest"},
+    | {"sources.hub", "sources.registry", "verification.selftest"},
     "corpus": {"output", "runtime"},
     "targets": {"conversion", "model", "output", "runtime", "sources", "verification"}
     | {"compiler", "file.layout", "patterns"},

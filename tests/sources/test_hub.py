@@ -112,6 +112,13 @@ def test_a_vocabulary_is_fetched_with_the_files_it_depends_on(hub: Hub, tmp_path
     assert tokexport.load(tmp_path / "it.tkx").encode("Word word") == [5, 6]
 
 
+def test_nothing_is_downloaded_for_a_target_that_exists(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "it.tkx").touch()
+    with pytest.raises(TokexportError, match=r"it\.tkx exists already"):
+        tokexport.convert(NAME, tmp_path / "it.tkx")
+    assert hub.asked == []
+
+
 def test_an_existing_path_takes_precedence_and_has_no_revision(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir(parents=True)
     (tmp_path / NAME / "tokenizer.json").write_bytes(small_source("gpt2").read_bytes())
