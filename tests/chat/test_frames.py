@@ -12,7 +12,7 @@ from chat_models import CHATML, PUBLISHED, published_config
 pytest.importorskip("jinja2")
 
 from tokexport.chat.environment import literals
-from tokexport.chat.frame import Frame
+from tokexport.chat.frame import Frame, Opening
 from tokexport.chat.frame_search import conversation, find_frame
 from tokexport.chat.render import render
 
@@ -20,7 +20,7 @@ TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 USER, ASSISTANT = "<|im_start|>user\n", "<|im_start|>assistant\n"
 END = "<|im_end|>\n"
 CHATML_FRAME = Frame(
-    USER, ("<|im_start|>system\n", END + USER), END + ASSISTANT, END + USER, END + ASSISTANT
+    USER, Opening("<|im_start|>system\n", END + USER), END + ASSISTANT, END + USER, END + ASSISTANT
 )
 STRIPPED = frozenset({"system", "user", "assistant"})
 
@@ -80,7 +80,7 @@ FRAMES = {
         FIRST_USER,
         Frame(
             "<s><turn>user\n",
-            ("<s><turn>user\n", "\n\n"),
+            Opening("<s><turn>user\n", "\n\n"),
             *("</turn><turn>assistant\n", "</turn><turn>user\n", "</turn><turn>assistant\n"),
             stripped=STRIPPED - {"system"},
         ),

@@ -24,6 +24,7 @@ CASES = [
     ("verify", "verify FILE --against OTHER --quick"),
     ("verify", "verify TOKENIZER --as qwen3.c --against OTHER --strings 50"),
     ("inspect", "inspect FILE"),
+    ("inspect", "inspect FRAME"),
     ("inspect-source", "inspect CHAT"),
     ("inspect-source", "inspect RANKS --pattern no-name"),
     ("inspect-token", "inspect FILE --token 300"),
@@ -70,6 +71,7 @@ def test_the_output_is_as_the_schema_says(
     paths |= {"OTHER": small_source("gpt2"), "RANKS": small_source("ranks")}
     paths |= {"TARGET": tmp_path / "it.bin", "CHAT": write_chat_model(tmp_path, CHATML)}
     paths["TOKENIZER"] = ROOT / "formats/qwen3.c/golden.tokenizer"
+    paths["FRAME"] = ROOT / "formats/tokexport/golden/holes.bin"
     paths["LLAMA2C"] = ROOT / "formats/llama2.c/golden.bin"
     paths["CHECKPOINT"] = ROOT / "fixtures/tiny_stories/model"
     contents = {"TEXT": "the text", "MODEL": "\2\0\0\0\0\0\0\0{}", "TEMPLATE": CHATML}

@@ -14,6 +14,14 @@ def other_members(message: Message) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """How a conversation with a system message begins."""
+
+    before_system: str
+    before_user: str
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """The texts between the messages of a conversation. Special tokens in these texts become ids;
     in messages they stay text, although `transformers` makes them ids there too.
@@ -25,9 +33,8 @@ class Frame:
 
     # Before the first user message, without a system message.
     start: str
-    # Before a system message, and from it to the first user message; `None` if the template takes
-    # none, or does more with it.
-    system: tuple[str, str] | None
+    # With a system message; `None` if the template supports none, or does more with it.
+    system: Opening | None
     # From a user message to the model's answer.
     user_to_assistant: str
     # From an answer to the next user message.
@@ -46,8 +53,11 @@ class Frame:
     @property
     def texts(self) -> tuple[str, ...]:
         """The six texts in the order of the file; the two of `system` are empty without it."""
+        before, after = (
+            (self.system.before_system, self.system.before_user) if self.system else ("", "")
+        )
         between = self.user_to_assistant, self.assistant_to_user, self.user_to_reply
-        return self.start, *(self.system or ("", "")), *between
+        return self.start, before, after, *between
 
     def takes(self, messages: Sequence[Message]) -> bool:
         """Whether the frame covers these messages: known roles in their order, contents that are
@@ -64,23 +74,24 @@ class Frame:
         """The prompt of messages that :meth:`takes` accepts, with the beginning of a reply."""
         text, before = "", self.start
         for message in messages:
-            content: str = message["content"]
-            if message["role"] in self.stripped:
-                content = content.strip()
+            content = self._content(message)
             if message["role"] == "system" and self.system is not None:
-                before_system, before = self.system
-                text = before_system + content
+                text, before = self.system.before_system + content, self.system.before_user
                 continue
             text += before + content
             asks = message["role"] == "user"
             before = self.user_to_assistant if asks else self.assistant_to_user
         return text + self.user_to_reply
 
+    def _content(self, message: Message) -> str:
+        content: str = message["content"]
+        return content.strip() if message["role"] in self.stripped else content
+
     def _takes_message(self, message: Message) -> bool:
         content = message["content"]
-        if not isinstance(content, str) or other_members(message):
+        if not isinstance(content, str) or any(text in content for text in self.reserved):
             return False
-        if any(text in content for text in self.reserved):
+        if other_members(message):
             return False
         if message["role"] in self.trimmed and content != content.strip():
             return False

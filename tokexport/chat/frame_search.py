@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tokexport.chat.environment import compared, compiled, literals
-from tokexport.chat.frame import Frame, Message, marks, straddling
+from tokexport.chat.frame import Frame, Message, Opening, marks, straddling
 from tokexport.chat.render import render
 from tokexport.errors import ChatTemplateError
 
@@ -104,7 +104,7 @@ def _between(jinja: _Jinja) -> Frame:
         return frame
     if texts != [before, after, *[answer, again] * 2, reply]:
         return frame
-    return Frame(start, (before, after), answer, again, reply)
+    return Frame(start, Opening(before, after), answer, again, reply)
 
 
 def _segments(jinja: _Jinja, count: int, *, system: bool) -> list[str]:

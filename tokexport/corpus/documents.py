@@ -50,6 +50,7 @@ class InputFile:
 
     @classmethod
     def of(cls, path: Path) -> InputFile:
+        """Describes the current state of a file."""
         size = path.stat().st_size
         with path.open("rb") as file:
             crc = zlib.crc32(file.read(ENDS))

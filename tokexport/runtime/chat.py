@@ -59,7 +59,7 @@ def apply_chat_template(
 
 def chat_frame(tokenizer: Tokenizer) -> Frame | None:
     """The frame in FRAM, or ``None``. Raises ``FormatError`` if it is damaged."""
-    from tokexport.chat.frame import Frame
+    from tokexport.chat.frame import Frame, Opening
 
     content = section(tokenizer, b"FRAM")
     if content is None:
@@ -84,7 +84,7 @@ def chat_frame(tokenizer: Tokenizer) -> Frame | None:
 
     return Frame(
         start,
-        (before, after) if flags & HAS_SYSTEM else None,
+        Opening(before, after) if flags & HAS_SYSTEM else None,
         to_assistant,
         to_user,
         to_reply,

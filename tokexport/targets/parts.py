@@ -115,7 +115,9 @@ def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[
 
 
 def algorithm(model: TokenizerModel) -> str | tuple[str | int, ...]:
-    """The name of the algorithm, with the ids that a pre-token becomes only as a whole."""
+    """The name of the algorithm, with the ids that a pre-token becomes only as a whole, because its
+    merges give others.
+    """
     inner, name = model.model, type(model.model).__name__.removesuffix("Model")
     if not isinstance(inner, BytePairModel) or not inner.whole_pre_token_first:
         return name

@@ -85,7 +85,9 @@ class Target:
     whole: bool = False
 
     def losses(self, source: Material, written: Material) -> tuple[Loss, ...]:
-        """The parts of a tokenizer that are missing after reading back, in order."""
+        """The parts of a tokenizer that are missing after reading back, in the order of
+        :class:`Part`.
+        """
         if self.whole:
             return ()
         meanings = {**self.meanings, **written.differs}

@@ -175,7 +175,9 @@ def train_from_counts(
 def refuse_settings(
     vocab_size: int, special_tokens: SpecialTokens, tie_break: str, roles: Roles
 ) -> int:
-    """The number of merges requested. TokexportError or TypeError for impossible settings."""
+    """The number of merges requested. Raises TokexportError for impossible settings, TypeError for
+    a vocabulary size that is not an int.
+    """
     if not isinstance(vocab_size, SupportsIndex):
         raise TypeError(f"vocab_size must be an int, not {type(vocab_size).__name__}")
     if tie_break not in TIE_BREAKS:

@@ -35,7 +35,9 @@ def unpack(packed: bytes) -> list[int]:
 
 
 def set_from_numbers(numbers: Sequence[int]) -> CodePoints:
-    """A set, read-only, from the lengths of its runs of non-members and members in turn."""
+    """A set from the distances between changes of membership: the first is the number of leading
+    non-members. Read-only, shape (0x110000,).
+    """
     members = np.zeros(CODE_POINTS, np.bool_)
     edges = np.cumsum(np.asarray(numbers, np.int64))
     for start, stop in zip(edges[::2], edges[1::2], strict=True):

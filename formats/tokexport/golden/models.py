@@ -23,7 +23,7 @@ from byte_level import (
 from character_models import affixes, byte_fallback, byte_suffix, stopping
 from golden import PROVENANCE, Golden, Messages, Special
 
-from tokexport.chat.frame import Frame
+from tokexport.chat.frame import Frame, Opening
 from tokexport.model import (
     AddedToken,
     Behavior,
@@ -51,7 +51,7 @@ GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s
 # Special tokens: 0 is <|end|>, 1 is <|endof|>; 2, |><|, is in a message or between the two.
 FRAME = Frame(
     "<|endof|>the ",
-    ("<|endof|>", "<|end|> the"),
+    Opening("<|endof|>", "<|end|> the"),
     "<|end|>he",
     "<|end|>the ",
     "  <|end|><|endof|>th",
