@@ -2,6 +2,7 @@
 of one CPU, which reading the dataset needs too.
 """
 
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -32,9 +33,11 @@ TEXTS = [f"the lighthouse {number} é 漢<|end|>" * (number % 7) for number in r
 @pytest.fixture(scope="module", autouse=True)
 def cluster(request: pytest.FixtureRequest) -> Iterator[None]:
     """A local Ray for all tests with as many CPUs, because it takes long to start."""
+    handler = signal.getsignal(signal.SIGTERM)
     ray.init(num_cpus=request.param, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
+    signal.signal(signal.SIGTERM, handler)  # a fork with Ray's could miss the signal, and never end
 
 
 def with_cpus(*counts: int) -> pytest.MarkDecorator:
