@@ -104,7 +104,8 @@ CHARACTERS = st.one_of(
         "\u3000\u00a0\u0085\ufeff\u200b\u200d"
     ),
     st.sampled_from(
-        "\u0301\u0323\u0345\u0600\u00a9\u0915\u094d\u0903\U0001f600\U0001f1e6\ufb01\u2163\ufdfa\u2028\u3099\u1e9e"
+        "\u0301\u0323\u0345\u0600\u00a9\u0915\u094d\u0903\U0001f600\U0001f1e6\ufb01\u2163\ufdfa"
+        "\u2028\u3099\u1e9e"
     ),
     st.sampled_from(
         [

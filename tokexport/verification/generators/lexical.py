@@ -55,8 +55,9 @@ def digits(dice: Dice) -> Iterator[str]:
 QUOTES: Final = ("'", "'", "'", "'", "’", "ʼ", "‘", "`", "´", "＇", '"', "''", "'\u0301", "′")
 # The contractions of the published patterns in all cases; U+017F folds to s, U+FB06 to st.
 CONTRACTIONS: Final = listed(
-    "s¦t¦re¦ve¦m¦ll¦d¦S¦T¦RE¦VE¦M¦LL¦D¦Re¦rE¦vE¦Ve¦lL¦Ll¦ſ¦ﬆ¦ﬅ¦ß¦ẞ¦K¦ŀ¦l¦r¦v¦e¦L¦sd¦st¦tt¦ds¦ree¦vee¦lll¦mm¦st's¦İ¦ı¦1¦"
-    " s¦\u0301s",
+    "s¦t¦re¦ve¦m¦ll¦d¦S¦T¦RE¦VE¦M¦LL¦D¦Re¦rE¦vE¦Ve¦lL¦Ll¦ſ¦ﬆ¦ﬅ¦ß¦ẞ¦K¦ŀ¦l¦r¦v¦e¦L¦sd¦st¦tt¦ds¦ree"
+    "¦vee¦lll¦mm¦st's¦İ¦ı¦1¦ s"
+    "¦\u0301s",
     "¦",
 )
 
@@ -74,7 +75,9 @@ def apostrophes(dice: Dice) -> Iterator[str]:
 CODE: Final = listed(
     "def ¦return¦if (¦) {¦}¦};¦\n¦\n\n¦\n    ¦\n        ¦\n\t¦\t\t¦\r\n¦    ¦  ¦ ="
     " ¦==¦!=¦->¦=>¦::¦<<=¦&&¦||¦...¦//¦/*¦*/¦#¦#"
-    ' ¦"¦\'¦"""¦\\n¦\\¦();¦[0]¦[i]¦i++¦0x1F¦1e-9¦3.14¦foo_bar¦fooBar¦FooBAR2¦XMLHttpRequest¦__init__¦self.¦std::¦a.b.c¦http://¦https://x.y/z?q=1&r=%20¦@¦$x¦<div>¦</p>¦<!--¦-->¦----¦=====¦****¦~~~¦```¦|'
+    ' ¦"¦\'¦"""¦\\n¦\\¦();¦[0]¦[i]¦i++¦0x1F¦1e-9¦3.14¦foo_bar¦fooBar¦FooBAR2¦XMLHttpRequest'
+    "¦__init__¦self.¦std::¦a.b.c¦http://¦https://x.y/z?q=1&r=%20¦@¦$x¦<div>¦</p>¦<!--¦-->¦----"
+    "¦=====¦****¦~~~¦```¦|"
     " |¦\x1b[0m¦é¦//日本¦\u200b¦lambda x:¦, ¦; ¦: ¦?.",
     "¦",
 )
