@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, TypeVar
@@ -15,7 +16,7 @@ from tokexport.errors import SourceError, TokexportError
 
 T = TypeVar("T")
 
-# The files that sources read; no weights, so no *.gguf and no *.bin.
+# What repositories call a tokenizer's files; no weights, so no *.gguf and no *.bin.
 FILES: Final = (
     *("tokenizer.json", "tokenizer_config.json", "config.json", "special_tokens_map.json"),
     *("added_tokens.json", "generation_config.json", "chat_template.*", "tekken.json"),
@@ -52,9 +53,10 @@ def is_repository(source: object) -> bool:
     )
 
 
-def local_source(source: T, revision: str | None = None) -> T | Path:
+def local_source(source: T, revision: str | None = None, files: Sequence[str] = ()) -> T | Path:
     """The source itself or, if it names a repository, the folder in the hub's cache with its
     tokenizer files, named by the commit. ``revision``: a branch, a tag or a commit, or None.
+    ``files``: the names or globs of sources, besides the usual ones.
 
     Raises SourceError for a revision without a repository, for a repository or revision that does
     not exist and for a URL, and TokexportError if the library is missing, access is not granted, or
@@ -64,7 +66,7 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
     'tokenizer.json'
     """
     if isinstance(source, str) and is_repository(source):
-        return _folder(source, revision)
+        return _folder(source, revision, [*dict.fromkeys((*FILES, *files))])
     if revision is not None:
         raise SourceError(
             f"{source}: a revision is only for a repository of the Hugging Face hub, owner/name,"
@@ -86,7 +88,7 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
     return source
 
 
-def _folder(name: str, revision: str | None) -> Path:
+def _folder(name: str, revision: str | None, files: list[str]) -> Path:
     try:
         from httpx2 import HTTPError
         from huggingface_hub import errors, get_cached_repo_tree, snapshot_download
@@ -101,7 +103,7 @@ def _folder(name: str, revision: str | None) -> Path:
         # The library would draw progress bars into a log file too.
         with nullcontext() if sys.stderr.isatty() else disable_progress_bars():
             found = snapshot_download(
-                name, revision=revision, allow_patterns=[*FILES], ignore_patterns=[_FOLDERS]
+                name, revision=revision, allow_patterns=files, ignore_patterns=[_FOLDERS]
             )
         folder = Path(found)
         # Offline the library falls back on its cache, and cannot tell whether that is complete
@@ -111,7 +113,7 @@ def _folder(name: str, revision: str | None) -> Path:
         raise _refusal(name, revision, error) from error
     if not any(folder.glob("*")):
         problem = f"{name}: the repository holds no tokenizer file"
-        raise SourceError(problem, f"looked for {', '.join(FILES)}")
+        raise SourceError(problem, f"looked for {', '.join(files)}")
     return folder
 
 

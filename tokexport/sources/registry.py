@@ -33,7 +33,7 @@ from tokexport.sources.hub import local_source
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import AnySource, Given, Input
 from tokexport.sources.transformers.load import from_folder
-from tokexport.sources.unreadable import SUPPORTED, refuse, refuse_by_head
+from tokexport.sources.unreadable import refuse, refuse_by_head
 
 # In the order in which formats are tried on a file and searched for in a directory.
 SOURCES: Final[tuple[AnySource, ...]] = (
@@ -53,6 +53,7 @@ SOURCES: Final[tuple[AnySource, ...]] = (
     wordpiece.SOURCE,
 )
 OBJECTS: Final[Sequence[AnySource]] = (tiktoken.OBJECT, tokenizer_json.OBJECT, transformers.SOURCE)
+SUPPORTED: Final = ", ".join(one.name for one in SOURCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def open_source(
     if not isinstance(revision, str | None):
         raise TypeError(f"revision must be a str or None, not {type(revision).__name__}")
     given = Given(pattern, special_tokens)
-    local = local_source(source, revision)
+    local = local_source(source, revision, [name for one in SOURCES for name in one.files])
     if not isinstance(local, str | os.PathLike):
         return _open_object(local, given)
     path = Path(local)
@@ -148,7 +149,8 @@ def _open_path(path: Path, given: Given) -> Opened:
         refuse_by_head(source)
         found = sniffed(source, SOURCES)
         if found is None:
-            return refuse(source, unread(path, source.name, SOURCES) if path.is_dir() else ())
+            others = unread(path, source.name, SOURCES) if path.is_dir() else ()
+            return refuse(source, f"supported are {SUPPORTED}", others)
         return Opened(source, *found)
 
 
@@ -163,7 +165,8 @@ def _open_object(python_object: object, given: Given) -> Opened:
     source = Input(python_object)
     found = sniffed(source, OBJECTS)
     if found is None:
-        raise TypeError(f"cannot read a {kind}; {SUPPORTED}")
+        objects = ", ".join(one.name for one in OBJECTS)
+        raise TypeError(f"cannot read a {kind}; give a path or one of {objects}")
     if given != Given():
         hint = "pattern and special_tokens are for rank files"
         raise SourceError("a tokenizer object has its own pattern and special tokens", hint)

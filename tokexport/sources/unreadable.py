@@ -11,12 +11,6 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.files import decoded
 from tokexport.sources.source import Input
 
-SUPPORTED: Final = (
-    "supported sources are tokenizer.json, SentencePiece models, GGUF, tiktoken ranks, tekken.json,"
-    " nanochat's tokenizer.pkl, vocab.json with merges.txt, WordPiece's vocab.txt, CLIP's and"
-    " RWKV's vocabularies and minbpe's models; from Python also a tiktoken.Encoding and a"
-    " tokenizers.Tokenizer"
-)
 DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
 _LIST: Final = (
     "it alone does not determine ids; give the tokenizer.json of this tokenizer, its SentencePiece"
@@ -30,8 +24,8 @@ _PICKLE: Final = rb"\x80[\x02-\x05]"
 # How a file begins, what it is, and what to do instead.
 _STARTS: Final = (
     (rb"\x89TKX", "a tokexport file, the result of a conversion", "give what it was made from"),
-    (rb"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", SUPPORTED),
-    (rb"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer", SUPPORTED),
+    (rb"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", DIRECTORY),
+    (rb"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer", DIRECTORY),
     (
         rb"\xc8\xd7\x34\x01",
         "a tokenizer.bin of llm.c, which only says how ids are decoded",
@@ -101,7 +95,7 @@ def is_pickle_of_tiktoken(head: bytes) -> bool:
     return re.match(_PICKLE, head) is not None and _TIKTOKEN in head
 
 
-def refuse(source: Input, others: Sequence[str] = ()) -> NoReturn:
+def refuse(source: Input, supported: str, others: Sequence[str]) -> NoReturn:
     """Raises for a file of no known format, and says what it is, or that it is not text.
     ``others``: the other files of its directory, if that was given, that may be a tokenizer.
     """
@@ -111,7 +105,7 @@ def refuse(source: Input, others: Sequence[str] = ()) -> NoReturn:
     what = list_without_ids(source.lines)
     if what is not None:
         _refuse(file, what, _LIST)
-    known = f"the file is of no known binary format; {SUPPORTED}"
+    known = f"the file is of no known binary format; {supported}"
     bare = decoded(source.data, file, known).removeprefix("\ufeff").strip()
     is_json = (
         bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""' or is_array(source.data)
