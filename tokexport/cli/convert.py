@@ -13,7 +13,7 @@ from tokexport.cli.options import InputPath, path_option, source_options
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.runtime.embedded import is_tokexport_file
-from tokexport.sources.registry import SOURCES
+from tokexport.sources.registry import SOURCES, SUPPORTED
 from tokexport.targets.from_runtime import Converted, convert_from
 from tokexport.targets.registry import TARGETS, target_of
 from tokexport.targets.write import Written, write_target
@@ -35,7 +35,7 @@ PREFIX_INDEX_HELP = (
 )
 
 
-@click.command()
+@click.command(epilog=f"Formats of SOURCE: {SUPPORTED}.")
 @click.argument("source", type=InputPath())
 @path_option("-o", "--output", "target", default="tokenizer.bin", help=TARGET_HELP)
 @source_options
@@ -66,10 +66,9 @@ def convert(
 ) -> None:
     """Converts a tokenizer to a tokexport file.
 
-    SOURCE is a tokenizer.json, a SentencePiece model (tokenizer.model), a GGUF file, a file of
-    tiktoken ranks, a tekken.json, nanochat's tokenizer.pkl, vocab.json with merges.txt, a
-    vocab.txt, RWKV's, minbpe's or CLIP's vocabulary, or a directory that holds one of these (and a
-    tokenizer_config.json). Its type is detected from its content. What cannot be exact is refused.
+    SOURCE is a tokenizer in one of the formats named at the end, or a directory that holds one (and
+    a tokenizer_config.json). Its format is detected from its content. What cannot be exact is
+    refused.
 
     SOURCE may also be a repository of the Hugging Face hub, owner/name, if no local path has that
     name (pip install 'tokexport[hub]'). Only the tokenizer's files are downloaded, into the hub's
