@@ -7,9 +7,8 @@
 #include <new>
 #include <optional>
 
+#include "batch.h"
 #include "chunks.h"
-#include "core.h"
-#include "gathering.h"
 #include "python/arrays.h"
 #include "python/arrow.h"
 #include "python/failure.h"
@@ -32,9 +31,6 @@ constexpr std::size_t parts_a_thread = 16, longest_part = std::size_t(1) << 20;
 // many, until one can.
 constexpr std::size_t fewest_alone = 8;
 
-// In a str without UTF-8, cuts are searched for in windows of this many characters.
-constexpr std::size_t cut_window = 2048;
-
 // The size in bytes; approximate, since texts without UTF-8 count in characters.
 std::size_t size_of(const std::vector<BatchText> &texts) {
     std::size_t size = 0;
@@ -49,93 +45,7 @@ std::size_t likely_ids(const std::vector<BatchText> &texts) {
     return tokexport::likely_ids(bytes);
 }
 
-std::size_t characters_in(std::string_view utf8) {
-    return static_cast<std::size_t>(
-        std::count_if(utf8.begin(), utf8.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
 }  // namespace
-
-// A part of a text of a batch.
-struct Core::Part {
-    SourceText source;
-    std::size_t text;  // its index
-    bool is_first, is_last;
-    std::size_t count = 0;  // of its ids
-};
-
-// The texts, their parts, and the ids of all of them: one thread leaves its ids in its workspace,
-// the ids of several threads are gathered.
-struct Core::Batch {
-    std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
-    nb::object owner;  // keeps the texts alive
-    std::vector<BatchText> texts;
-    std::vector<Text> made;  // the UTF-8 of texts that had none
-    std::vector<Part> parts;
-    std::vector<std::size_t> first_parts;  // of each text, then the number of parts
-    // If set, it cuts the texts, not the core; then all parts but the first are rests.
-    const Engine *cutter = nullptr;
-    std::unique_ptr<GatheredIds> gathered;
-
-    explicit Batch(WorkspacePool &pool) { add_space(pool); }
-
-    // Returns the workspaces so that the next batch takes them in the same order.
-    ~Batch() {
-        if (!spaces.empty()) spaces.front().reset();
-        while (!spaces.empty()) spaces.pop_back();
-    }
-
-    void add_space(WorkspacePool &pool) {
-        spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool));
-    }
-
-    Buffer<std::uint8_t> &text() { return (**spaces[0]).text; }
-    Buffer<std::uint32_t> &ids() { return gathered ? gathered->ids() : (**spaces[0]).ids; }
-
-    // Where the ids of each text begin, then the number of ids.
-    std::unique_ptr<std::uint64_t[]> offsets() const {
-        std::unique_ptr<std::uint64_t[]> result(new std::uint64_t[texts.size() + 1]);
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < texts.size(); i++) {
-            result[i] = count;
-            for (std::size_t k = first_parts[i]; k < first_parts[i + 1]; k++)
-                count += parts[k].count;
-        }
-        result[texts.size()] = count;
-        return result;
-    }
-};
-
-// The first offset found where the text can be cut without changing any id, before `size` or soon
-// after; 0: none.
-std::size_t Core::first_cut(const SourceText &text, std::size_t size, Batch &batch) const {
-    // How much of the last window is searched again: three characters, one of them incomplete.
-    const std::size_t again = text.kind ? 3 : 12;
-    std::size_t from = size - std::min(size, cut_window), until = size;
-    for (;;) {
-        while (!text.kind && from && (text.utf8()[from] & 0xC0) == 0x80) from--;
-        const auto window = utf8_of(text.part(from, until - from), write_utf8_, batch.text());
-        if (!window) return 0;
-        const std::size_t cut = batch.cutter
-                                    ? batch.cutter->last_cut(window->data(), window->size())
-                                    : tkx_cut(&file_, window->data(), window->size());
-        if (cut) return from + (text.kind ? characters_in(window->substr(0, cut)) : cut);
-        if (until == text.size) return 0;
-        from = until - std::min(until, again);
-        until = std::min(until + cut_window, text.size);
-    }
-}
-
-// The engine, if it has to find the cuts: the core finds none in a file that puts a space before
-// each text. Null: the core cuts, or nothing does.
-const Engine *Core::cutting_engine(std::size_t size, std::size_t part_size,
-                                   const Allowed &chosen) const {
-    if (file_.cuts.data || part_size < bulk_from_ ||
-        std::max(size, bytes_without_tables_.load(std::memory_order_relaxed)) < worth_tables_)
-        return nullptr;
-    const Engine *made = engine();
-    return made && made->can_cut(chosen.mode != Allowed::none) ? made : nullptr;
-}
 
 // Encodes all texts of a batch with at most `threads` threads, without holding the GIL.
 void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
@@ -157,28 +67,6 @@ void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threa
     }
     cut_texts(part_size, batch);
     encode_parts(chosen, template_, threads, is_utf8, batch);
-}
-
-// Cuts the texts into parts of about `part_size` bytes.
-void Core::cut_texts(std::size_t part_size, Batch &batch) const {
-    batch.parts.clear();
-    batch.parts.reserve(batch.texts.size());
-    batch.first_parts.clear();
-    batch.first_parts.reserve(batch.texts.size() + 1);
-    for (std::size_t i = 0; i < batch.texts.size(); i++) {
-        batch.first_parts.push_back(batch.parts.size());
-        SourceText rest = batch.texts[i].source;
-        bool is_first = true;
-        while (rest.size / 2 > part_size) {
-            const std::size_t cut = first_cut(rest, part_size, batch);
-            if (!cut) break;
-            batch.parts.push_back({rest.part(0, cut), i, is_first, false});
-            rest = rest.part(cut, rest.size - cut);
-            is_first = false;
-        }
-        batch.parts.push_back({rest, i, is_first, true});
-    }
-    batch.first_parts.push_back(batch.parts.size());
 }
 
 // Puts the ids of a template around those of each part, the last of which ends at `end`; returns
