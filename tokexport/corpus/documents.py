@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import io
 import json
-import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Final, NoReturn
 
-from tokexport.errors import SourceError, TextError, TokexportError, needs
+from tokexport.corpus.compression import COMPRESSIONS, PART, decompressed, parts_of, pyarrow_for
+from tokexport.errors import SourceError, TextError, TokexportError
 
 if TYPE_CHECKING:
     from tokexport.runtime.batches import ArrowArray
@@ -26,11 +23,9 @@ BATCH_BYTES: Final = 1 << 23
 BATCH_ROWS: Final = 512
 # A .txt file is one document; above this size it is encoded as a stream.
 LONG_BYTES: Final = 1 << 26
-PART: Final = 1 << 20
 ENDS: Final = 1 << 16  # bytes at the start and at the end of a file that its checksum covers
 TEXT_OVERHEAD: Final = 64  # bytes of memory per text in addition to its content
 
-COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
 KINDS: Final = {".txt": "text", ".jsonl": "lines of JSON", ".ndjson": "lines of JSON"}
 JSON_KINDS: Final = {
     int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object",
@@ -219,9 +214,9 @@ def read_documents(
         else:
             of_line = None if kind == "text" else field
             with path.open("rb") as raw:
-                file = _decompressed(path, raw)
+                file = decompressed(path, raw)
                 reached = _reached(raw, file, read)
-                yield from _lines(str(path), _parts(path, file), of_line, begin, reached)
+                yield from _lines(str(path), parts_of(path, file), of_line, begin, reached)
         read += path.stat().st_size
     yield from flushed()
 
@@ -259,23 +254,6 @@ def _kind(path: Path) -> str | None:
     return KINDS.get(suffixes[-1]) if suffixes else None
 
 
-def _decompressed(path: Path, raw: IO[bytes]) -> IO[bytes]:
-    openers: dict[str, Callable[[IO[bytes]], Any]] = {
-        ".gz": lambda file: gzip.GzipFile(fileobj=file),
-        ".bz2": bz2.BZ2File,
-        ".xz": lzma.LZMAFile,
-        ".zst": lambda file: _pyarrow(path).CompressedInputStream(file, "zstd"),
-    }
-    opener = openers.get(path.suffix.lower())
-    return raw if opener is None else io.BufferedReader(opener(raw), PART)
-
-
-def _pyarrow(path: Path) -> Any:
-    with needs("corpus", f"{path}: this kind of file needs pyarrow"):
-        import pyarrow
-    return pyarrow
-
-
 def _reached(raw: IO[bytes], file: IO[bytes], before: int) -> Callable[[], int]:
     """Returns the bytes read so far. Keeps ``file`` alive, whose deletion would close ``raw``."""
 
@@ -285,19 +263,9 @@ def _reached(raw: IO[bytes], file: IO[bytes], before: int) -> Callable[[], int]:
     return reached
 
 
-def _parts(path: Path, file: IO[bytes]) -> Iterator[bytes]:
-    try:
-        while part := file.read(PART):
-            yield part
-    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-        # Damaged bzip2 and Zstandard raise an OSError, too, but one without a number.
-        how = "read" if isinstance(error, OSError) and error.errno else "decompressed"
-        raise SourceError(f"{path}: cannot be {how}: {error}") from error
-
-
 def _whole(path: Path, raw: IO[bytes], begin: Position, read: int) -> str | LongDocument:
-    file = _decompressed(path, raw)
-    parts = _parts(path, file)
+    file = decompressed(path, raw)
+    parts = parts_of(path, file)
     head = list(islice(parts, LONG_BYTES // PART))
     following = next(parts, None)
     if following is not None:
@@ -374,7 +342,7 @@ def _text_of(line: bytes, field: str | None, place: str) -> str:
 
 
 def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Batch]:
-    _pyarrow(path)
+    pyarrow_for(path)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
