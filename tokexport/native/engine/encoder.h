@@ -70,6 +70,7 @@ private:
     static constexpr std::size_t enough_misses = 256, most_misses = enough_misses + block;
     // Pre-tokens of at least this many bytes are not encoded in blocks; a power of 2.
     static constexpr std::size_t longest = 1024;
+    static_assert(TokenWords::most_bytes < longest, "encode_long does not look for them");
     static constexpr std::size_t enough_miss_bytes = std::size_t(1) << 16,
                                  most_miss_bytes =
                                      enough_miss_bytes + block * (longest + most_more_ids);

@@ -11,8 +11,6 @@ namespace tokexport {
 namespace {
 
 constexpr std::uint32_t most_ids = 1 << 16;
-// Published ones have up to 31 bytes.
-constexpr std::size_t most_bytes = 256;
 
 bool is_space(std::uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 

@@ -16,6 +16,9 @@ namespace tokexport {
 
 class TokenWords {
 public:
+    // Published ones have up to 31 bytes.
+    static constexpr std::size_t most_bytes = 256;
+
     // Null if a file has none, or if a segment between added tokens might have the bytes of one.
     static std::unique_ptr<const TokenWords> make(const tkx &file);
 
