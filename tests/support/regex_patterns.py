@@ -4,12 +4,27 @@ libraries, and of llama.cpp's table.
 A pattern is a fact; the name says where it was found.
 """
 
-# What several of them have in common.
+# What several of them have in common; llama.cpp writes out both cases of a letter.
 _CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _CASES = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 _LETTERS = r"|[^\r\n\p{L}\p{N}]?\p{L}+"
+_LOWER = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+_UPPER = r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+_WORDS = f"{_LOWER}{_CONTRACTIONS}?{_UPPER}{_CONTRACTIONS}?"
+_CASED_WORDS = f"{_LOWER}{_CASES}?{_UPPER}{_CASES}?"
 _SYMBOLS = r"| ?[^\s\p{L}\p{N}]+[\r\n]*"
+_SYMBOLS_AND_SLASHES = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*"
 _SPACE = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+_MINBPE = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+"
+_MINBPE_END = r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+_JAIS2_END = (
+    r"|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)"
+    r"|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1}"
+)
+_EXAONE_END = (
+    r"|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?"
+    r"|\s*[\r\n]|\s+(?!\S)|\s+"
+)
 
 TOKENIZER_JSON: dict[str, str] = {
     "deepseek-coder-instruct #1": r"[\r\n]",
@@ -22,12 +37,7 @@ TOKENIZER_JSON: dict[str, str] = {
     ),
     "deepseek-llm #2": r"\s+$",
     "flan-t5 normalizer": r" {2,}",
-    "phi-4-mini, gpt-oss": (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re"
-        r"|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{"
-        r"M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+"
-        r"|\s+(?!\S)|\s+"
-    ),
+    "phi-4-mini, gpt-oss": _WORDS + r"|\p{N}{1,3}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "phi-4, llama3": _CONTRACTIONS + _LETTERS + r"|\p{N}{1,3}" + _SYMBOLS + _SPACE,
     "qwen35-llamacpp-synthetic": (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
@@ -46,11 +56,7 @@ TOKENIZER_JSON: dict[str, str] = {
     ),
     "falcon": r"[0-9][0-9][0-9]",
     "qwen2.5, qwen3": _CONTRACTIONS + _LETTERS + r"|\p{N}" + _SYMBOLS + _SPACE,
-    "mistral-nemo": (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    "mistral-nemo": _LOWER + _UPPER + r"|\p{N}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "deepseek-coder-instruct #4": "[\r\n]",
     "deepseek-coder-instruct #5": "[一-龥ࠀ-一가-\ud7ff]+",
     "deepseek-v3 #3": "[一-龥\u3040-ゟ゠-ヿ]+",
@@ -60,17 +66,8 @@ TOKENIZER_JSON: dict[str, str] = {
         "|\\s+(?!\\S)|\\s+"
     ),
     "llama.cpp llama3": _CASES + _LETTERS + r"|\p{N}{1,3}" + _SYMBOLS + _SPACE,
-    "llama.cpp jais2 #1": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)"
-        r"|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1}"
-    ),
-    "llama.cpp jais2 #2": (
-        r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)"
-        r"|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)"
-        r"|\s{1,2}(?!\S)|\s{1}"
-    ),
+    "llama.cpp jais2 #1": _CONTRACTIONS + _LETTERS + r"|\p{N}{1,3}" + _SYMBOLS + _JAIS2_END,
+    "llama.cpp jais2 #2": _CASES + _LETTERS + r"|\p{N}{1,3}" + _SYMBOLS + _JAIS2_END,
     "llama.cpp deepseek-llm #1": "\\s?[!-/:-~！-／：-～‘-‟\u3000-。]+",
     "llama.cpp deepseek-llm #2": r"\p{N}+",
     "llama.cpp spark2-5 #1": (
@@ -79,15 +76,10 @@ TOKENIZER_JSON: dict[str, str] = {
     ),
     "llama.cpp spark2-5 #2": r"\p{N}",
     "llama.cpp youtu #1": (
-        "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u3040-ゟ゠-ヿ]+"
+        "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+"
+        "|[一-龥\u3040-ゟ゠-ヿ]+"
     ),
-    "llama.cpp youtu #2": (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'[sS]"
-        r"|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?"
-        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'[sS]"
-        r"|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
-        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    "llama.cpp youtu #2": _CASED_WORDS + r"|\p{N}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "llama.cpp falcon #1": r"[\p{P}\$\+<=>\^~\|`]+",
     "llama.cpp falcon #2": (
         r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)"
@@ -121,18 +113,9 @@ TOKENIZER_JSON: dict[str, str] = {
         r"|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
         r"|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
-    "llama.cpp tiny-aya": (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'[sS]"
-        r"|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?"
-        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'[sS]"
-        r"|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
-        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    "llama.cpp tiny-aya": _CASED_WORDS + r"|\p{N}{1,3}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "llama.cpp kimi-k2": r"\p{Han}+",
-    "llama.cpp bailingmoe #1": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*"
-        r"|\s*[\r\n]|\s+(?!\S)|\s+"
-    ),
+    "llama.cpp bailingmoe #1": _MINBPE + r"|\p{N}" + _MINBPE_END,
     "llama.cpp bailingmoe #2": (
         r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
         r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
@@ -150,15 +133,8 @@ TOKENIZER_JSON: dict[str, str] = {
         "ᇿ]+"
     ),
     "llama.cpp laguna": r"[^\n]+|[\n]+",
-    "llama.cpp exaone-moe #1": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+"
-    ),
-    "llama.cpp exaone-moe #2": (
-        r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
-        r"|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?"
-        r"|\s*[\r\n]|\s+(?!\S)|\s+"
-    ),
+    "llama.cpp exaone-moe #1": _CONTRACTIONS + _EXAONE_END,
+    "llama.cpp exaone-moe #2": _CASES + _EXAONE_END,
     "llama.cpp minicpm5 #1": _CONTRACTIONS + _LETTERS + r"|\p{N}+" + _SYMBOLS + _SPACE,
     "llama.cpp minicpm5 #2": _CASES + _LETTERS + r"|\p{N}+" + _SYMBOLS + _SPACE,
     "llama.cpp whitespace": r"\S+",
@@ -189,14 +165,8 @@ TIKTOKEN: dict[str, str] = {
     "minbpe GPT2_SPLIT_PATTERN": (
         r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
     ),
-    "minbpe GPT4_SPLIT_PATTERN": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"
-        r"|\s*[\r\n]|\s+(?!\S)|\s+"
-    ),
-    "nanochat": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*"
-        r"|\s*[\r\n]|\s+(?!\S)|\s+"
-    ),
+    "minbpe GPT4_SPLIT_PATTERN": _MINBPE + r"|\p{N}{1,3}" + _MINBPE_END,
+    "nanochat": _MINBPE + r"|\p{N}{1,2}" + _MINBPE_END,
     "mistral tekken_240718, tekken_240911": TOKENIZER_JSON["mistral-nemo"],
 }
 
