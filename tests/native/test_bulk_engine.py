@@ -16,7 +16,7 @@ from shared_collection import beginnings, corpora
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
-from tokexport.verification.generators import Vocabulary, plan, strings
+from tokexport.verification.generators import Vocabulary, make, plan
 
 TEXTS = 10_000 if SLOW else 3_000
 MODELS = 600 if SLOW else 100
@@ -67,7 +67,7 @@ def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
 def sample_texts(core: Core, seed: int) -> Iterator[str]:
     words = Vocabulary(tuple(filter(None, tokens_of(core))))
     for name, count in plan(TEXTS, words).items():
-        yield from strings(name, words, seed, count)
+        yield from (make(name, words, seed, index) for index in range(count))
     yield from edges(random.Random(seed), words.tokens)
 
 

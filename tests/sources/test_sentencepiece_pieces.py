@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
 from sentencepiece_training import BYTES, library_of, model_of, small
-from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
@@ -163,10 +162,6 @@ UNSUPPORTED = [
         'piece 264: the character "x" of "xx" is not a piece',
     ),
     (
-        small(*LETTERS, denormalizer=NormalizerSpec(charsmap_of({"a": "b"}))),
-        "a model with a denormalizer is not supported",
-    ),
-    (
         small(*LETTERS, normalizer=NormalizerSpec(b"\1\0\0\0")),
         "normalizer_spec: the precompiled charsmap is damaged",
     ),
@@ -185,3 +180,10 @@ def test_a_model_that_cannot_be_exact_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         file_bytes(read_sentencepiece(serialize(source), "x.model", SourceFiles(tmp_path)))
+
+
+def test_a_model_with_a_denormalizer_is_refused(tmp_path: Path) -> None:
+    denormalizer = b"\x2a\x03\x12\x01a"  # field 5, whose field 2 is a charsmap
+    data = serialize(small(*LETTERS)) + denormalizer
+    with pytest.raises(UnsupportedError, match="a model with a denormalizer is not supported"):
+        read_sentencepiece(data, "x.model", SourceFiles(tmp_path))

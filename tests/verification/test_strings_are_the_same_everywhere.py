@@ -5,25 +5,19 @@ import hashlib
 import pytest
 from repository import called
 
-from tokexport.verification.generators import (
-    GENERATORS,
-    SHARES,
-    Dice,
-    Vocabulary,
-    make,
-    plan,
-    strings,
-)
+from tokexport.verification.generators import GENERATORS, SHARES, Dice, Vocabulary, make, plan
 
 WORDS = "the quick brown é 中 fox's 12 ( \n jumps"
 TOKENS = (*WORDS.encode().split(b" "), b"\xe4\xb8", b"\x80", b" ")
 VOCABULARY = Vocabulary(TOKENS, ("<|end|>", "[MASK]", "<s>", "s>é"))
 
 
+def strings(name: str, vocabulary: Vocabulary, seed: int, count: int) -> list[str]:
+    return [make(name, vocabulary, seed, index) for index in range(count)]
+
+
 def digest(count: int) -> str:
-    text = "\0".join(
-        string for name in GENERATORS for string in strings(name, VOCABULARY, 1, count)
-    )
+    text = "\0".join(one for name in GENERATORS for one in strings(name, VOCABULARY, 1, count))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -39,13 +33,13 @@ def test_another_hash_seed_makes_the_same_strings() -> None:
 
 @pytest.mark.parametrize("name", list(GENERATORS))
 def test_a_string_depends_only_on_its_index(name: str) -> None:
-    together = list(strings(name, VOCABULARY, 3, 60))
+    together = strings(name, VOCABULARY, 3, 60)
     assert [make(name, VOCABULARY, 3, index) for index in reversed(range(60))] == together[::-1]
 
 
 @pytest.mark.parametrize("name", list(GENERATORS))
 def test_another_seed_makes_other_valid_strings(name: str) -> None:
-    first, second = (list(strings(name, VOCABULARY, seed, 200)) for seed in (1, 2))
+    first, second = (strings(name, VOCABULARY, seed, 200) for seed in (1, 2))
     assert first != second
     assert len(set(first)) > 60
     assert all(string.encode() is not None for string in first)

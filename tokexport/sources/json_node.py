@@ -59,12 +59,8 @@ def show(value: object) -> str:
     >>> show("naïve")
     '"na\\\\u00efve"'
     """
-    text = json.dumps(value, ensure_ascii=True, default=_objects)
+    text = json.dumps(value, default=lambda x: x.objects if isinstance(x, LongValue) else repr(x))
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
-
-
-def _objects(value: object) -> object:
-    return value.objects if isinstance(value, LongValue) else repr(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,9 +163,8 @@ def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
         return None
     read = opened.input.files.sha256
     others = [name for name, digest in read.items() if digest not in digests.values()]
-    if not others:
-        return None
-    return f"{', '.join(others)}: not what the file was made from, as the SHA-256 differs"
+    problem = f"{', '.join(others)}: not what the file was made from, as the SHA-256 differs"
+    return problem if others else None
 
 
 def _command(path: object, against: object, how: Mapping[str, Any], quick: bool) -> str:

@@ -81,10 +81,7 @@ def _rule(first: FirstSymbols) -> str:
 
 
 def _cut_allowed(rule: str, first: FirstSymbols) -> npt.NDArray[np.bool_]:
-    known = np.array([chr(code_point) in first.tables[0] for code_point in range(ASCII)])
-    allowed: npt.NDArray[np.bool_] = np.ones((ASCII, ASCII), np.bool_)
-    if rule == "ONE_KNOWN":
-        allowed = known[:, None] | known[None, :]
-    elif rule == "BOTH_KNOWN":
-        allowed = known[:, None] & known[None, :]
-    return allowed
+    known = np.array([chr(code_point) in first.tables[0] for code_point in range(ASCII)], np.bool_)
+    if rule == "NONE":
+        return np.ones((ASCII, ASCII), np.bool_)
+    return known[:, None] & known if rule == "BOTH_KNOWN" else known[:, None] | known

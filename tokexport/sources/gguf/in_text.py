@@ -10,9 +10,7 @@ from tokexport.sources.rwkv import RwkvReference
 
 # White space as in Rust: Python's str.isspace has four characters more.
 _SPACES: Final = "".join(
-    character
-    for character in map(chr, range(0x3001))
-    if character.isspace() and not "\x1c" <= character <= "\x1f"
+    {each for each in map(chr, range(0x3001)) if each.isspace()} - {*"\x1c\x1d\x1e\x1f"}
 )
 
 

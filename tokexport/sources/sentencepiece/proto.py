@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final, NoReturn, TypeAlias
 
-from tokexport.errors import SourceError
+from tokexport.errors import SourceError, UnsupportedError
 
 SPACE_SYMBOL: Final = "\u2581"
 # The wire format: https://protobuf.dev/programming-guides/encoding
@@ -77,8 +77,6 @@ class SentencePieceModel:
     eos: str = "</s>"
     pad: str = "<pad>"
     normalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
-    # For decoded texts, if it has a charsmap.
-    denormalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
 
 
 # The fields that are read, by number: the name here, and the type. A float is a fixed32.
@@ -159,7 +157,9 @@ class Message:
 
 
 def parse_model(data: bytes, file: str) -> SentencePieceModel:
-    """The model in the bytes of a ``.model`` file. SourceError if they are not one."""
+    """The model in the bytes of a ``.model`` file. SourceError if they are not one,
+    UnsupportedError if it has a denormalizer.
+    """
     pieces: list[Piece] = []
     specs: dict[int, bytes] = {}
     for number, value in Message(file, data).fields():
@@ -174,12 +174,11 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
         raise SourceError("the model has no pieces", name=file)
     trainer, *normalizers = (Message(file, specs.get(number, b"")) for number in (2, 3, 5))
     normalizer, denormalizer = (NormalizerSpec(**_values(one, NORMALIZER)) for one in normalizers)
+    if denormalizer.charsmap:
+        hint = "only models of Marian's fork of SentencePiece are known to have a denormalizer"
+        raise UnsupportedError(file, "a model with a denormalizer is not supported", hint)
     return SentencePieceModel(
-        file,
-        tuple(pieces),
-        **_values(trainer, TRAINER),
-        normalizer=normalizer,
-        denormalizer=denormalizer,
+        file, tuple(pieces), **_values(trainer, TRAINER), normalizer=normalizer
     )
 
 
@@ -216,8 +215,6 @@ def serialize(model: SentencePieceModel) -> bytes:
     parts = [_bytes(1, _message(piece, PIECE)) for piece in model.pieces]
     parts.append(_bytes(2, _message(model, TRAINER)))
     parts.append(_bytes(3, _message(model.normalizer, NORMALIZER)))
-    if model.denormalizer.charsmap:
-        parts.append(_bytes(5, _message(model.denormalizer, NORMALIZER)))
     return b"".join(parts)
 
 

@@ -74,9 +74,6 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
     """The TokenizerModel of a SentencePiece model; the provenance gets the digests of ``files``."""
-    if source.denormalizer.charsmap:
-        hint = "only models of Marian's fork of SentencePiece are known to have a denormalizer"
-        raise UnsupportedError(source.file, "a model with a denormalizer is not supported", hint)
     source = _with_ordinary_nul(source)
     pieces = _Pieces(source)
     model = _model(source, pieces)

@@ -12,7 +12,7 @@ from tokexport.verification.generators.lexical import apostrophes, code, digits,
 from tokexport.verification.generators.unicode_text import code_points, emoji, marks, scripts
 from tokexport.verification.generators.vocabulary import Vocabulary, added, tokens
 
-__all__ = ["GENERATORS", "SHARES", "Dice", "Vocabulary", "every", "make", "plan", "strings"]
+__all__ = ["GENERATORS", "SHARES", "Dice", "Vocabulary", "every", "make", "plan"]
 
 Generator = Callable[[Dice, Vocabulary], str]
 
@@ -71,15 +71,6 @@ def make(name: str, vocabulary: Vocabulary, seed: int, index: int) -> str:
     return GENERATORS[name](Dice(seed, name, index), vocabulary)
 
 
-def strings(name: str, vocabulary: Vocabulary, seed: int, count: int) -> Iterator[str]:
-    """The strings 0 to ``count`` - 1 of a generator.
-
-    >>> len(list(strings("emoji", Vocabulary((b"a",)), 0, 5)))
-    5
-    """
-    return (make(name, vocabulary, seed, index) for index in range(count))
-
-
 def every(vocabulary: Vocabulary, seed: int, total: int) -> Iterator[tuple[str, str]]:
     """``total`` strings of all generators, each with its generator's name.
 
@@ -87,5 +78,5 @@ def every(vocabulary: Vocabulary, seed: int, total: int) -> Iterator[tuple[str, 
     100
     """
     for name, count in plan(total, vocabulary).items():
-        for string in strings(name, vocabulary, seed, count):
-            yield name, string
+        for index in range(count):
+            yield name, make(name, vocabulary, seed, index)
