@@ -76,8 +76,7 @@ TOKENIZER_JSON: dict[str, str] = {
     ),
     "llama.cpp spark2-5 #2": r"\p{N}",
     "llama.cpp youtu #1": (
-        "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+"
-        "|[一-龥\u3040-ゟ゠-ヿ]+"
+        "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u3040-ゟ゠-ヿ]+"
     ),
     "llama.cpp youtu #2": _CASED_WORDS + r"|\p{N}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "llama.cpp falcon #1": r"[\p{P}\$\+<=>\^~\|`]+",
