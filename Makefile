@@ -31,7 +31,7 @@ layout: ## make what repeats the layout: C constants, SPEC.md's tables, _core.py
 golden: ## make the golden files again: after a change of the format, and only then
 	python $(RUNTIME)/golden/make.py
 
-readme: ## make the table of limits, and run what README.md tells a person to type
+readme: ## make the table of limits, and run the commands of README.md
 	python -m tests.parts docs/LIMITS.md
 	pytest tests/docs
 

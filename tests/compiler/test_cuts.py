@@ -76,7 +76,7 @@ PRE_TOKENIZERS = {
     ),
     "merged with previous": byte_level(split(r" +", "merged_with_previous"), LLAMA3),
     "merged with next": byte_level(split(r"[.,]", "merged_with_next")),
-    "long look ahead": byte_level(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"),
+    "long lookahead": byte_level(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"),
     "possessive": byte_level(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"),
     "groups of three": byte_level(r"\d{1,3}(?=(?:\d{3})*\b)", LLAMA3),
     "cuts between digits": byte_level(r"(?=(\d{3})+(?!\d))", LLAMA3),
@@ -84,7 +84,7 @@ PRE_TOKENIZERS = {
     "unbounded alone": byte_level(
         r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"
     ),
-    "look both ways": byte_level(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)", LLAMA3),
+    "lookaround": byte_level(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)", LLAMA3),
     "search starts": byte_level(*TRINITY.values()),
     "search starts and labels": byte_level(r"\d{1,2}(?=(?>\d{2})*(?:\D|$))|\G\d{2}|a\b", LLAMA3),
     "empty matches": byte_level(r"(?:[a-c]+!)?|\d*", LLAMA3),

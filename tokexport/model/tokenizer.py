@@ -98,7 +98,7 @@ class TokenizerModel:
     decoding: Decoding = field(default_factory=Decoding)
     special_ids: SpecialIds = field(default_factory=SpecialIds)
     chat: ChatTemplates = field(default_factory=ChatTemplates)
-    # For the person who converts: differences from what the source says.
+    # For the user: differences from what the source says.
     notes: tuple[str, ...] = ()
 
 

@@ -32,7 +32,7 @@ class _RepeatedKeys(dict[str, object]):
 
 @dataclass(frozen=True, slots=True)
 class LongValue:
-    """An array or an object of a document, kept as bytes: Python objects are ten times as large."""
+    """An array or object of a document, as its bytes: Python objects are ten times as large."""
 
     document: bytes | mmap.mmap = field(repr=False)
     begin: int

@@ -32,7 +32,7 @@ from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL
 
 
 class Part(Enum):
-    """A part of a tokenizer: its name for a person, and what it means that a target lacks it."""
+    """A part of a tokenizer: its name for users, and what its absence from a target means."""
 
     BYTES = "bytes of tokens", "tokens have other bytes"
     NORMALIZER = "normalizer", "texts are not normalized"

@@ -110,7 +110,7 @@ class Trained:
         return json.dumps(document, ensure_ascii=False, indent=1)
 
     def listing(self) -> str:
-        r"""The merges for a person: id, count, left and right on each line, separated by tabs.
+        r"""The merges as text: id, count, left and right on each line, separated by tabs.
 
         Unprintable characters are escaped, as in ``\n`` and ``\xf0``.
         """

@@ -40,7 +40,7 @@ class Found:
     differing: Counter[str] = field(default_factory=Counter)
     first: Difference | None = None
     stopped: int = 0
-    notes: list[str] = field(default_factory=list)  # for the person
+    notes: list[str] = field(default_factory=list)  # for the user
 
     def add(self, other: Found) -> None:
         self.counts += other.counts

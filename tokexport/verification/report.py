@@ -94,7 +94,7 @@ class Verification:
         return self.compared > 0 and self.differences == 0
 
     def lines(self) -> list[str]:
-        """The outcome for a person: a line per kind, the sum, the differences, the notes."""
+        """The outcome as text: a line per kind, the sum, the differences, the notes."""
         width = max((len(name) for name in self.counts), default=0)
         digits = max((len(f"{count:,}") for count in self.counts.values()), default=0)
         lines = [f"{self.runtime or 'the file'} compared with {self.reference}, seed {self.seed}:"]

@@ -42,7 +42,7 @@ def self_test(
     model: TokenizerModel, reference: ReferenceTokenizer, limit: int
 ) -> tuple[list[SelfTestCase], tuple[str, ...]]:
     """At most ``limit`` texts, 4 KB in all, with the reference's ids; deterministic for a model.
-    And notes about them for the person who converts.
+    And notes about them for the user.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji,
     normalization and long words. The others contain the model's added tokens, one of each
