@@ -18,6 +18,7 @@ from repository import printed, small_source
 import tokexport
 from tokexport.errors import SourceError, TokexportError
 from tokexport.sources.hub import is_repository, local_source
+from tokexport.sources.registry import SOURCES, open_source
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 errors = pytest.importorskip("huggingface_hub.errors")
@@ -110,6 +111,14 @@ def test_a_vocabulary_is_fetched_with_the_files_it_depends_on(hub: Hub, tmp_path
     done = tokexport.convert(NAME, tmp_path / "it.tkx")
     assert done.commit == COMMIT
     assert tokexport.load(tmp_path / "it.tkx").encode("Word word") == [5, 6]
+
+
+def test_the_files_of_every_source_are_fetched(hub: Hub) -> None:
+    names = [name.replace("*", "x") for one in SOURCES for name in one.files]
+    hub.files = dict.fromkeys(names, b"")
+    with pytest.raises(SourceError):  # none of them holds anything
+        open_source(NAME)
+    assert {path.name for path in hub.folder.iterdir()} == {*names}
 
 
 def test_nothing_is_downloaded_for_a_target_that_exists(hub: Hub, tmp_path: Path) -> None:
