@@ -39,12 +39,9 @@ class ClassTable:
 class PerfectIndex:
     """A one-probe index of keys."""
 
-    # The slot of each key.
-    slots: npt.NDArray[np.uint32]
-    # One for each bucket.
-    displacements: npt.NDArray[np.uint16]
-    # The first slot of each row, then the end of the last row.
-    starts: npt.NDArray[np.uint32]
+    slots: npt.NDArray[np.uint32]  # the slot of each key
+    displacements: npt.NDArray[np.uint16]  # one for each bucket
+    starts: npt.NDArray[np.uint32]  # the first slot of each row, then the end of the last row
 
     @property
     def slot_count(self) -> int:
@@ -55,10 +52,8 @@ class PerfectIndex:
 class TokenIndex:
     """Tokens by the pre-token that becomes them. A fingerprint is the top 11 bits of a hash."""
 
-    # The pre-tokens.
-    keys: ByteStrings
-    # The ids whose pre-token merges to just that id.
-    whole: Numbers
+    keys: ByteStrings  # the pre-tokens
+    whole: Numbers  # the ids whose pre-token merges to just that id
     ids: npt.NDArray[np.uint32]
     fingerprints: npt.NDArray[np.uint16]
     index: PerfectIndex
@@ -81,8 +76,7 @@ class Crossings:
     of a boundary; ``hashed``: (1 << bits,) for other characters.
     """
 
-    # What else matters, such as characters that have no symbol: a name of CrossingRule.
-    rule: str
+    rule: str  # what else matters, such as characters that have no symbol: a name of CrossingRule
     dense: Pairs
     hashed: npt.NDArray[np.bool_]
 
@@ -131,8 +125,7 @@ class ProgramTable:
 
     program: SplitProgram
     classes: ClassTable | None
-    # Bit b - 0xC0: no match begins with a character whose first byte is b.
-    skip_leads: int
+    skip_leads: int  # bit b - 0xC0: no match begins with a character whose first byte is b
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +196,8 @@ class CharsmapTable:
 class OpTable:
     """An operation: n bytes before the first one are at most ``growth * n + extra`` after this."""
 
-    # Names of OpKind and OpFlag.
-    kind: str
-    flags: tuple[str, ...]
+    kind: str  # a name of OpKind
+    flags: tuple[str, ...]  # names of OpFlag
     growth: int
     extra: int
     table: FormTable | MapTable | ProgramTable | CharsmapTable | None = None
@@ -265,10 +257,8 @@ class EditTable:
 class DecoderTable:
     """What decoding does besides joining bytes."""
 
-    # Names of DecoderFlag.
-    flags: tuple[str, ...]
-    # The ASCII character that is dropped once at the start of the text, or 0.
-    strip_left: int
+    flags: tuple[str, ...]  # names of DecoderFlag
+    strip_left: int  # the ASCII character that is dropped once at the start of the text, or 0
     edits: EditTable | None
 
 
@@ -292,14 +282,10 @@ class EncodingTables:
 class Tables:
     """A compiled model."""
 
-    # The writer takes from it what needs no compiling.
-    model: TokenizerModel
+    model: TokenizerModel  # the writer takes from it what needs no compiling
     tokens: Tokens
-    # A name of ModelType, and names of HeaderFlag.
-    kind: str
-    flags: tuple[str, ...]
+    kind: str  # a name of ModelType
+    flags: tuple[str, ...]  # names of HeaderFlag
     forms: StoredForms
-    # None: decoding only joins bytes.
-    decoder: DecoderTable | None
-    # None: a decode-only file.
-    encoding: EncodingTables | None
+    decoder: DecoderTable | None  # None: decoding only joins bytes
+    encoding: EncodingTables | None  # None: a decode-only file

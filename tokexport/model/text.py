@@ -95,13 +95,11 @@ class Strip:
 class Replace:
     """Replaces each match of ``pattern`` by ``content``."""
 
-    # A text if `literal`, otherwise a regular expression in `dialect`.
-    pattern: str
+    pattern: str  # a text if `literal`, otherwise a regular expression in `dialect`
     content: str
     literal: bool = True
     dialect: Dialect = Dialect.ONIGURUMA
-    # The path of the step in the source, for error messages.
-    path: str = "normalizer"
+    path: str = "normalizer"  # the path of the step in the source, for error messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +139,12 @@ class Charsmap:
 class PieceNormalizer:
     """The normalizer of ``sentencepiece``, which aligns its result with the text as a whole."""
 
-    # As in `Charsmap`: mapped first.
-    charsmap: bytes = b""
-    # A space is put before the text.
-    prefix: bool = False
-    # A space is put after the text; never both.
-    suffix: bool = False
-    # Spaces at both ends, and after a space, are dropped.
-    collapses: bool = False
-    # Every space becomes U+2581.
-    escapes: bool = True
-    # User-defined pieces, which are not normalized.
-    protected: tuple[str, ...] = ()
+    charsmap: bytes = b""  # as in `Charsmap`: mapped first
+    prefix: bool = False  # a space is put before the text
+    suffix: bool = False  # a space is put after the text; never both
+    collapses: bool = False  # spaces at both ends, and after a space, are dropped
+    escapes: bool = True  # every space becomes U+2581
+    protected: tuple[str, ...] = ()  # user-defined pieces, which are not normalized
     path: str = "normalizer_spec"
 
 

@@ -14,11 +14,9 @@ from tokexport.special_tokens import AddedToken, SpecialIds
 class TemplateItem:
     """One item of a post-processor's template: a text or an id."""
 
-    # "A" or "B"; `None` for an id.
-    sequence: str | None = None
+    sequence: str | None = None  # "A" or "B"; `None` for an id
     id: int | None = None
-    # The type (segment) id of the ids that the item adds.
-    type_id: int = 0
+    type_id: int = 0  # the type (segment) id of the ids that the item adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,5 +106,4 @@ class SelfTestCase:
 
     text: str
     ids: tuple[int, ...]
-    # Special tokens in the text become ids.
-    special: bool = False
+    special: bool = False  # special tokens in the text become ids

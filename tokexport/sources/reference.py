@@ -52,8 +52,7 @@ class ReferenceTokenizer(Protocol):
     library: str
     version: str
     modes: tuple[Mode, ...] = (Mode.TEXT,)
-    # What a comparison with it cannot show.
-    reading_note: str | None = None
+    reading_note: str | None = None  # what a comparison with it cannot show
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
         """The special tokens that are ids in a mode, as in ``allowed_special`` of ``encode``."""
