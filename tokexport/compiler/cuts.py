@@ -22,7 +22,7 @@ proved safe is left out: that costs a cut, never an id.
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -192,12 +192,9 @@ def _squeezes(op: rewriting.ReplaceOp, character: str) -> bool:
     if op.content != character or len(character) != 1:
         return False
     runs = compile_pattern(re.escape(character) + "{2,}", Dialect.ONIGURUMA)
-    return all(map(np.array_equal, _arrays(op.program), _arrays(runs)))
-
-
-def _arrays(program: SplitProgram) -> tuple[npt.NDArray[np.integer[Any]], ...]:
-    """All of a program without labels and without ``\\G``, for comparison."""
-    return program.transitions, program.starts, program.classes.starts, program.classes.values
+    # All of a program without labels and without \G.
+    arrays = attrgetter("transitions", "starts", "classes.starts", "classes.values")
+    return all(map(np.array_equal, arrays(op.program), arrays(runs)))
 
 
 def _edges_of_sequences(op: rewriting.CharsmapOp) -> tuple[Images, Images, Pairs]:

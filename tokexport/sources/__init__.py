@@ -3,12 +3,9 @@
 Each format is a folder with a ``SOURCE``: how it is recognised, how it is read, and its reference.
 ``registry.py`` lists them all.
 
->>> import base64, pathlib, tempfile
->>> path = pathlib.Path(tempfile.mkdtemp(), "bytes.tiktoken")
->>> lines = (b"%s %d" % (base64.b64encode(bytes([byte])), byte) for byte in range(256))
->>> _ = path.write_bytes(b"\\n".join(lines))
->>> read(path, pattern="cl100k_base", special_tokens={"<|end|>": 256}).tokens[256].content
-b'<|end|>'
+>>> import tokenizers
+>>> dict(read(tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, []))).model.vocab)
+{b'a': 0}
 """
 
 from __future__ import annotations

@@ -53,10 +53,9 @@ class SourceFiles:
             if not file.seekable():
                 problem = "it is a pipe, and a source is read more than once"
                 raise SourceError(problem, "write it to a file, and convert that", name=name)
-            is_empty = file.seek(0, os.SEEK_END) == 0
-            return self._recorded(
-                name, b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            )
+            size = file.seek(0, os.SEEK_END)
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+            return self._recorded(name, mapped)
 
     def head(self, name: str, size: int) -> bytes:
         """The first ``size`` bytes of a file that must exist; no more of it is read."""

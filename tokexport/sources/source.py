@@ -147,3 +147,8 @@ class Source(Generic[T]):
 
 
 AnySource = Source[Any]
+
+
+def objects_with(*names: str) -> Callable[[Input], Any]:
+    """A ``sniff`` that recognises a Python object by its attributes."""
+    return lambda source: source.object if all(hasattr(source.object, n) for n in names) else None

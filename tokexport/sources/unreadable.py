@@ -142,9 +142,8 @@ def are_settings(fields: Mapping[str, Any]) -> bool:
     >>> are_settings({"tokenizer_class": "X"}), are_settings({"tokenizer_class": "X", "model": {}})
     (True, False)
     """
-    if "model" in fields:
-        return False
-    return "tokenizer_class" in fields or "added_tokens_decoder" in fields
+    has_settings = "tokenizer_class" in fields or "added_tokens_decoder" in fields
+    return has_settings and "model" not in fields
 
 
 def is_array(data: bytes) -> bool:

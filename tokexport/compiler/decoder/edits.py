@@ -97,7 +97,7 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
         steps.append(tuple(row))
         if len(queue) > MAX_STATES:
             problem = f"the edits of the joined text need more than {MAX_STATES:,} states"
-            _refuse(edits, problem, "replace shorter or fewer texts")
+            raise UnsupportedError(edits[-1].path, problem, "replace shorter or fewer texts")
     classes = np.zeros(256, np.uint8)
     read = [symbol for symbol in symbols[1:] if symbol != TOKEN]
     classes[read] = np.arange(1, len(read) + 1)  # UTF-8 has 243 bytes, so there is room
@@ -111,12 +111,8 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
     longest = max(map(len, texts))
     if longest > MAX_WRITTEN:
         problem = f"a replacement writes {longest:,} bytes at once"
-        _refuse(edits, problem, f"write at most {MAX_WRITTEN:,} bytes")
+        raise UnsupportedError(edits[-1].path, problem, f"write at most {MAX_WRITTEN:,} bytes")
     return table
-
-
-def _refuse(edits: Sequence[TextEdit], problem: str, hint: str) -> None:
-    raise UnsupportedError(edits[-1].path, problem, hint)
 
 
 def _pass_on(

@@ -107,8 +107,7 @@ def compile_strip(step: Strip) -> list[SplitProgram]:
 
 
 def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
-    pattern = f"the {step.dialect.value} pattern {step.pattern!r}"
-    problem = f"{pattern} has {error.problem}"
+    problem = f"the {step.dialect.value} pattern {step.pattern!r} has {error.problem}"
     return UnsupportedError(step.path, problem, error.hint)
 
 

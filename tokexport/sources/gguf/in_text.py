@@ -9,9 +9,8 @@ from tokexport.sources.reference import Mode
 from tokexport.sources.rwkv import RwkvReference
 
 # White space as in Rust: Python's str.isspace has four characters more.
-_SPACES: Final = "".join(
-    {each for each in map(chr, range(0x3001)) if each.isspace()} - {*"\x1c\x1d\x1e\x1f"}
-)
+_PYTHON_SPACES: Final = {each for each in map(chr, range(0x3001)) if each.isspace()}
+_SPACES: Final = "".join(_PYTHON_SPACES - {*"\x1c\x1d\x1e\x1f"})
 
 
 class InText:

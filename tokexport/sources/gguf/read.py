@@ -104,8 +104,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         return _words_document(source)
     original = _original(source)
     merges: list[str] = source.array("merges", str, None)
-    numbered = enumerate(source.tokens)
-    vocab = {token: id for id, token in numbered if not _is_padding(source, id)}
+    vocab = {token: id for id, token in enumerate(source.tokens) if not _is_padding(source, id)}
     return document.tokenizer_document(
         added_tokens=_added_tokens(source, original),
         normalizer=original.normalizer,
@@ -326,11 +325,7 @@ def _with_added(model: TokenizerModel, source: GgufTokenizer) -> TokenizerModel:
 
 def without_user_defined(model: proto.SentencePieceModel) -> proto.SentencePieceModel:
     """A model that finds no user-defined piece: a control piece is in no text."""
-    pieces = (
-        replace(piece, type=PieceType.CONTROL) if piece.type is PieceType.USER_DEFINED else piece
-        for piece in model.pieces
-    )
-    return replace(model, pieces=tuple(pieces))
+    return model.retyped(lambda piece: piece.type is PieceType.USER_DEFINED, PieceType.CONTROL)
 
 
 def _piece(source: GgufTokenizer, number: int, score: float, unknown: int) -> Piece:

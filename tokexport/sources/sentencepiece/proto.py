@@ -8,8 +8,8 @@ from the definition is ignored, and an enumeration with an unknown number keeps 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -77,6 +77,11 @@ class SentencePieceModel:
     eos: str = "</s>"
     pad: str = "<pad>"
     normalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
+
+    def retyped(self, which: Callable[[Piece], bool], type: PieceType) -> SentencePieceModel:
+        """The model with another type for some pieces."""
+        pieces = (replace(each, type=type) if which(each) else each for each in self.pieces)
+        return replace(self, pieces=tuple(pieces))
 
 
 # The fields that are read, by number: the name here, and the type. A float is a fixed32.

@@ -74,7 +74,8 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
     """The TokenizerModel of a SentencePiece model; the provenance gets the digests of ``files``."""
-    source = _with_ordinary_nul(source)
+    if source.byte_fallback:  # a NUL piece is never used, whatever its type: InternLM has one
+        source = source.retyped(lambda piece: piece.text == _NUL, PieceType.NORMAL)
     pieces = _Pieces(source)
     model = _model(source, pieces)
     tokens = tuple(_token(source, piece) for piece in source.pieces)
@@ -113,17 +114,6 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     if tokenizer.special_ids.bos is None and tokenizer.special_ids.eos is None:
         return replace(tokenizer, special_ids=_special_ids(source, pieces))
     return tokenizer
-
-
-def _with_ordinary_nul(source: SentencePieceModel) -> SentencePieceModel:
-    """With byte_fallback a NUL piece is never used, whatever its type: InternLM has one."""
-    if not source.byte_fallback:
-        return source
-    pieces = (
-        replace(piece, type=PieceType.NORMAL) if piece.text == _NUL else piece
-        for piece in source.pieces
-    )
-    return replace(source, pieces=tuple(pieces))
 
 
 class _Pieces:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Input, Source
+from tokexport.sources.source import Input, Source, objects_with
 from tokexport.sources.tiktoken.encoding import build, read_encoding
 from tokexport.sources.tiktoken.packed import parse_packed
 from tokexport.sources.tiktoken.pickled import read_pickle
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
 _PACKED: Final = "tiktoken as JSON"
 _PICKLE: Final = "pickle of tiktoken"
-_ENCODING: Final = ("_pat_str", "_mergeable_ranks", "_special_tokens")
 
 
 def _sniff_ranks(source: Input) -> bytes | None:
@@ -86,11 +85,6 @@ def _packed_reference(source: Input, root: Node) -> ReferenceTokenizer:
     return _references().from_parts(ranks, root.value["pat_str"], root.value["special_tokens"])
 
 
-def _sniff_object(source: Input) -> Any:
-    known = all(hasattr(source.object, name) for name in _ENCODING)
-    return source.object if known else None
-
-
 def _is_whole_pickle(path: Path) -> bool:
     """Any pickle, but beside ranks only one that can be read instead."""
     return path.is_file() and (
@@ -133,7 +127,7 @@ PICKLE = Source(
 )
 OBJECT = Source(
     "tiktoken.Encoding",
-    _sniff_object,
+    objects_with("_pat_str", "_mergeable_ranks", "_special_tokens"),
     read_encoding,
     lambda source, encoding: _references()(encoding),
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.config import TOKENIZER_JSON
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Input, Source
+from tokexport.sources.source import Input, Source, objects_with
 from tokexport.sources.tokenizer_json.auto_tokenizer import differences
 from tokexport.sources.tokenizer_json.read import read_object, read_tokenizer_json
 from tokexport.sources.unreadable import are_settings
@@ -62,11 +62,6 @@ def _reference(source: Input, root: Node) -> ReferenceTokenizer:
     return references().from_text(text, str(source.path))
 
 
-def _sniff_object(source: Input) -> Any:
-    known = hasattr(source.object, "to_str") and hasattr(source.object, "get_added_tokens_decoder")
-    return source.object if known else None
-
-
 SOURCE = Source(
     "tokenizer.json",
     document_of,
@@ -78,7 +73,7 @@ SOURCE = Source(
 )
 OBJECT = Source(
     _OBJECT,
-    _sniff_object,
+    objects_with("to_str", "get_added_tokens_decoder"),
     lambda source, tokenizer: read_object(tokenizer, _OBJECT, source.files),
     # Not a copy: the library reads some scores that it saves as other numbers.
     lambda source, tokenizer: references()(tokenizer),

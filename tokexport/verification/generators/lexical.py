@@ -11,9 +11,8 @@ from tokexport.verification.generators.dice import Dice, listed
 PLAIN_SPACES: Final = (" ", "\n", "\t", "\r", "\r\n")
 # White_Space, the additions of some engines (U+001C..1F, U+180E), and look-alikes.
 SPACES: Final = tuple(
-    "\t\n\v\f\r"
-    " \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
-    "\u2008\u2009\u200a\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+    "\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005"
+    "\u2006\u2007\u2008\u2009\u200a\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 )
 WORDS: Final = listed(
     "a I the The THE hello World camelCase HTTPServer x 1 42 2024 é naïve über мир Привет 中 中文"
@@ -37,8 +36,7 @@ def whitespace(dice: Dice) -> Iterator[str]:
 
 DIGITS: Final = listed(
     "0123456789 ٠١٢٣٤٥٦٧٨٩ ०१२३४५६७८९ ０１２３４５６７８９ ๐๑๒๓๔๕๖๗๘๙ 𝟎𝟏𝟐𝟑𝟘𝟙𝟚 ²³¹⁰⁴ ½⅓¼⅛ ⅠⅡⅢⅷ ①②③❶"
-    " 〇一二三十百 "
-    "০১২ ௰௱ 𐄇𐄈 ੦੧ ౦౧ ༠༡༳ ꘠꘡ 𑁦𑁧 𞥐𞥑 ㆒㈠㊀"
+    " 〇一二三十百 ০১২ ௰௱ 𐄇𐄈 ੦੧ ౦౧ ༠༡༳ ꘠꘡ 𑁦𑁧 𞥐𞥑 ㆒㈠㊀"
 )
 DIGIT_JOINTS: Final = listed("¦¦¦ ¦.¦,¦:¦/¦-¦+¦_¦'¦e¦x¦px¦%¦\n¦  ¦th¦$¦€¦\u0301¦\xa0", "¦")
 
@@ -56,8 +54,7 @@ QUOTES: Final = ("'", "'", "'", "'", "’", "ʼ", "‘", "`", "´", "＇", '"', 
 # The contractions of the published patterns in all cases; U+017F folds to s, U+FB06 to st.
 CONTRACTIONS: Final = listed(
     "s¦t¦re¦ve¦m¦ll¦d¦S¦T¦RE¦VE¦M¦LL¦D¦Re¦rE¦vE¦Ve¦lL¦Ll¦ſ¦ﬆ¦ﬅ¦ß¦ẞ¦K¦ŀ¦l¦r¦v¦e¦L¦sd¦st¦tt¦ds¦ree"
-    "¦vee¦lll¦mm¦st's¦İ¦ı¦1¦ s"
-    "¦\u0301s",
+    "¦vee¦lll¦mm¦st's¦İ¦ı¦1¦ s¦\u0301s",
     "¦",
 )
 
@@ -73,12 +70,10 @@ def apostrophes(dice: Dice) -> Iterator[str]:
 
 
 CODE: Final = listed(
-    "def ¦return¦if (¦) {¦}¦};¦\n¦\n\n¦\n    ¦\n        ¦\n\t¦\t\t¦\r\n¦    ¦  ¦ ="
-    " ¦==¦!=¦->¦=>¦::¦<<=¦&&¦||¦...¦//¦/*¦*/¦#¦#"
-    ' ¦"¦\'¦"""¦\\n¦\\¦();¦[0]¦[i]¦i++¦0x1F¦1e-9¦3.14¦foo_bar¦fooBar¦FooBAR2¦XMLHttpRequest'
-    "¦__init__¦self.¦std::¦a.b.c¦http://¦https://x.y/z?q=1&r=%20¦@¦$x¦<div>¦</p>¦<!--¦-->¦----"
-    "¦=====¦****¦~~~¦```¦|"
-    " |¦\x1b[0m¦é¦//日本¦\u200b¦lambda x:¦, ¦; ¦: ¦?.",
+    "def ¦return¦if (¦) {¦}¦};¦\n¦\n\n¦\n    ¦\n        ¦\n\t¦\t\t¦\r\n¦    ¦  ¦ = ¦==¦!=¦->¦=>¦::"
+    '¦<<=¦&&¦||¦...¦//¦/*¦*/¦#¦# ¦"¦\'¦"""¦\\n¦\\¦();¦[0]¦[i]¦i++¦0x1F¦1e-9¦3.14¦foo_bar¦fooBar'
+    "¦FooBAR2¦XMLHttpRequest¦__init__¦self.¦std::¦a.b.c¦http://¦https://x.y/z?q=1&r=%20¦@¦$x¦<div>"
+    "¦</p>¦<!--¦-->¦----¦=====¦****¦~~~¦```¦| |¦\x1b[0m¦é¦//日本¦\u200b¦lambda x:¦, ¦; ¦: ¦?.",
     "¦",
 )
 
