@@ -12,6 +12,10 @@ _LOWER = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}
 _UPPER = r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
 _WORDS = f"{_LOWER}{_CONTRACTIONS}?{_UPPER}{_CONTRACTIONS}?"
 _CASED_WORDS = f"{_LOWER}{_CASES}?{_UPPER}{_CASES}?"
+_MARKED = r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
+_NOT_LOWER = r"[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+"
+_NOT_UPPER = r"|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*"
+_WORDS_BY_RANGE = f"{_NOT_LOWER}{_CASES}?{_NOT_UPPER}{_CASES}?"
 _SYMBOLS = r"| ?[^\s\p{L}\p{N}]+[\r\n]*"
 _SYMBOLS_AND_SLASHES = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*"
 _SPACE = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -39,10 +43,7 @@ TOKENIZER_JSON: dict[str, str] = {
     "flan-t5 normalizer": r" {2,}",
     "phi-4-mini, gpt-oss": _WORDS + r"|\p{N}{1,3}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "phi-4, llama3": _CONTRACTIONS + _LETTERS + r"|\p{N}{1,3}" + _SYMBOLS + _SPACE,
-    "qwen35-llamacpp-synthetic": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
-        r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    "qwen35-llamacpp-synthetic": _CONTRACTIONS + _MARKED + _SPACE,
     "clip #1": r"\s+",
     "clip #2": (
         r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]"
@@ -84,27 +85,14 @@ TOKENIZER_JSON: dict[str, str] = {
         r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)"
     ),
     "llama.cpp solar-open": _CASES + _LETTERS + r"|\p{N}" + _SYMBOLS + _SPACE,
-    "llama.cpp qwen35": (
-        r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+"
-        r"|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    "llama.cpp qwen35": _CASES + _MARKED + _SPACE,
     "llama.cpp gpt3-finnish": r" ?[^(\s|.,!?…。，、।۔،)]+",
-    "llama.cpp tekken": (
-        r"[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+"
-        r"|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*|\p{N}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    "llama.cpp tekken": _NOT_LOWER + _NOT_UPPER + r"|\p{N}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "llama.cpp chameleon #1": r"<sentinel:[0-9]+>",
     "llama.cpp chameleon #2": r"(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
     "llama.cpp chameleon #3": r"([\t\n]|    |  )",
     "llama.cpp chameleon #4": r"[\p{P}!-/:-@\[-`{-~]",
-    "llama.cpp minimax-m2": (
-        r"[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+(?:'[sS]|'[tT]|'[rR][eE]"
-        r"|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?"
-        r"|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*(?:'[sS]|'[tT]|'[rR][eE]"
-        r"|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+"
-        r"|\s+(?!\S)|\s+"
-    ),
+    "llama.cpp minimax-m2": _WORDS_BY_RANGE + r"|\p{N}{1,3}" + _SYMBOLS_AND_SLASHES + _SPACE,
     "llama.cpp granite-emb-multi": (
         r"[^\r\n\p{L}\p{N}]?((?=[\p{L}\p{M}])([^a-z]))*((?=[\p{L}\p{M}])([^A-Z]))+(?:'[sS]|'[tT]"
         r"|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?"
