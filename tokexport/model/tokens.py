@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, overload
+from typing import Final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -101,9 +101,15 @@ class Tokens(Sequence[Token | None]):
     __hash__ = None  # type: ignore[assignment]
 
 
-def _token(content: bytes, first: bytes, last: bytes, *flags: Any) -> Token | None:
-    """``flags``: whether it is a hole, its kind, whether it is special, and a fallback."""
-    is_hole, kind, special, fallback = flags
+def _token(
+    content: bytes,
+    first: bytes,
+    last: bytes,
+    is_hole: bool,
+    kind: int,
+    special: bool,
+    fallback: bool,
+) -> Token | None:
     if is_hole:
         return None
     return Token(

@@ -150,7 +150,7 @@ def _open_path(path: Path, given: Given) -> Opened:
         found = sniffed(source, SOURCES)
         if found is None:
             others = unread(path, source.name, SOURCES) if path.is_dir() else ()
-            return refuse(source, f"supported are {SUPPORTED}", others)
+            return refuse(source, f"supported formats: {SUPPORTED}", others)
         return Opened(source, *found)
 
 
