@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from tokexport.conversion import file_bytes
-from tokexport.errors import UnsupportedError
+from tokexport.errors import UnsupportedError, reading
 from tokexport.limits import check_id
 from tokexport.model import (
     AddedToken,
@@ -211,5 +211,5 @@ def _refusal(index: int, problem: str) -> UnsupportedError:
 
 def _decoded(path: str | os.PathLike[str]) -> Iterator[str]:
     """The text of a file in parts, with unchanged line ends."""
-    with open(path, "rb") as file:
+    with reading(path), open(path, "rb") as file:
         yield from decoded(iter(lambda: file.read(PART), b""), os.fspath(path))

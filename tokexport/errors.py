@@ -76,6 +76,48 @@ class SourceError(TokexportError):
         return f"{where}: {super().__str__()}" if where else super().__str__()
 
 
+class UnreadableError(SourceError, OSError):
+    """A file that cannot be read. The derived classes are those of Python for the same failure.
+
+    >>> print(MissingFileError(2, "No such file or directory", "model.bin"))
+    model.bin: cannot be read: No such file or directory
+    """
+
+    def __init__(self, number: int | None, reason: str, file: str, /) -> None:
+        OSError.__init__(self, number, reason, file)
+        hint = "name a file in it" if isinstance(self, IsADirectoryError) else ""
+        SourceError.__init__(self, f"cannot be read: {reason}", hint)
+        self.file = file
+
+
+class MissingFileError(UnreadableError, FileNotFoundError):
+    """A file that does not exist."""
+
+
+class DirectoryError(UnreadableError, IsADirectoryError):
+    """A directory where a file is expected."""
+
+
+class ForbiddenFileError(UnreadableError, PermissionError):
+    """A file that may not be read."""
+
+
+def unreadable(file: str | os.PathLike[str], error: OSError) -> UnreadableError:
+    """Names the file in the error of opening or reading it, as a sentence."""
+    kinds = (MissingFileError, DirectoryError, ForbiddenFileError, UnreadableError)
+    kind = next(kind for kind in kinds if isinstance(error, kind.__bases__[-1]))
+    return kind(error.errno, error.strerror or str(error), os.fspath(file) or "an empty path")
+
+
+@contextmanager
+def reading(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Names the file that is read, unless the error of the system names another."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(error.filename or file, error) from None
+
+
 class UnsupportedError(TokexportError):
     """A source needs something that cannot be exact in the file, so the conversion is refused.
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from tokexport.errors import TokexportError
+from tokexport.errors import TokexportError, UnreadableError
 
 
 def resolve(target: str | os.PathLike[str], *, force: bool = False, streams: bool = False) -> Path:
@@ -88,6 +88,8 @@ def naming(path: Path, unfinished: Path | None = None) -> Iterator[None]:
     """
     try:
         yield
+    except UnreadableError:  # it is not about the target
+        raise
     except OSError as error:
         raise _cannot(path, error) from error
     finally:

@@ -101,8 +101,13 @@ def test_a_missing_file_is_named_without_an_errno_before_an_existing_target(
     assert refusal.count("\n") == 1
     error = run(*arguments, "--json").values
     assert error["schema_version"] == 2
-    assert "nothing.bin" in error["error"]["message"]
     assert {*error["error"]} == {"kind", "message", "file", "path", "problem", "hint"}
+    found = error["error"]
+    assert (found["kind"], found["path"]) == ("SourceError", None)
+    assert found["file"].startswith("nothing.bin")
+    assert "nothing.bin" not in found["problem"] + found["hint"]
+    hint = f"; {found['hint']}" if found["hint"] else ""
+    assert found["message"] == f"{found['file']}: {found['problem']}{hint}"
 
 
 PATHS = r"\b(FILE|DIR|PATH|INPUT|SOURCE|TOKENIZER|MODEL|FIRST|SECOND|MESSAGES|CHECKPOINT)\b"

@@ -89,7 +89,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("decode FILE -1", "'-1' is not an id"),
         (f"decode FILE {21 * '1'}", "1' is not an id; it has more than 20 digits: put spaces or"),
         ("encode -", "standard input can only be read once"),
-        ("encode FOLDER a", "FOLDER: Is a directory; name a file in it"),
+        ("encode FOLDER a", "FOLDER: cannot be read: Is a directory; name a file"),
         ("decode - -", "standard input can only be read once"),
         *(
             (f"{command} -o -", "this command does not write to standard output")

@@ -3,22 +3,33 @@
 import ast
 import copy
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from repository import ROOT
+from repository import ROOT, small_source
+from runtime_samples import content
 
+from tokexport import load, verify
+from tokexport.corpus.documents import Position, read_documents
+from tokexport.cs336 import run_train_bpe
+from tokexport.embedding import embed
 from tokexport.errors import (
     ConversationError,
+    DirectoryError,
     FormatError,
     IdError,
     SourceError,
     TextError,
     TokexportError,
+    UnreadableError,
     UnsupportedError,
 )
 from tokexport.patterns import PatternError
+from tokexport.targets.compare import compare_runtime
+from tokexport.targets.from_runtime import convert_from
+from tokexport.training.word_counts_file import read_word_counts
 
 
 def kinds(kind: type[TokexportError] = TokexportError) -> Iterator[type[TokexportError]]:
@@ -27,6 +38,7 @@ def kinds(kind: type[TokexportError] = TokexportError) -> Iterator[type[Tokexpor
         yield from kinds(derived)
 
 
+LOST = 2, "it is lost", "a/x.json"
 # The arguments of the classes that take more than a problem and a hint, and what is then printed.
 SPECIAL: dict[type[TokexportError], tuple[tuple[Any, ...], str]] = {
     ConversationError: (
@@ -37,6 +49,8 @@ SPECIAL: dict[type[TokexportError], tuple[tuple[Any, ...], str]] = {
     IdError: ((7, 5), "id 7: no such id; this tokenizer's ids are 0 to 4"),
     PatternError: ((3, "a reset", "split it"), "a reset at offset 3; split it"),
     UnsupportedError: (("model", "it is old", "use BPE"), "model: it is old; use BPE"),
+    **dict.fromkeys(kinds(UnreadableError), (LOST, "a/x.json: cannot be read: it is lost")),
+    DirectoryError: (LOST, "a/x.json: cannot be read: it is lost; name a file in it"),
 }
 
 
@@ -47,7 +61,7 @@ def test_an_error_is_its_problem_and_its_hint_also_when_copied_or_pickled(
     arguments, printed = SPECIAL.get(kind, (("it is empty", "fill it"), "it is empty; fill it"))
     error = kind(*arguments)
     assert str(error) == printed
-    assert printed.endswith(f"{error.problem}; {error.hint}")
+    assert printed.endswith("; ".join(filter(None, [error.problem, error.hint])))
     vars(error)["file"] = "a/x.json"  # by the caller that knows it
     for again in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
         assert type(again) is kind
@@ -76,6 +90,35 @@ def test_a_refusal_names_the_file_once() -> None:
     whole.file = field.file = "folder/x.json"
     assert str(whole) == "folder/x.json: a; b"
     assert str(field) == 'folder/x.json: vocab["c/d"]: a; b'
+
+
+RANKS = small_source("ranks")
+READERS: dict[str, Callable[[Path, Path], object]] = {
+    "load": lambda path, _: load(path),
+    "verify": lambda path, _: verify(path, against=RANKS),
+    "verify a text": lambda path, file: verify(file, against=RANKS, quick=True, texts=[path]),
+    "verify another": lambda path, _: compare_runtime(path, "qwen3.c", against=RANKS),
+    "convert from": lambda path, file: convert_from(path, "llama2.c", file.with_suffix(".tkx")),
+    "embed": lambda path, file: embed(path, file, file.with_suffix(".tkx")),
+    "embed into": lambda path, file: embed(file, path, file.with_suffix(".tkx")),
+    "count": lambda path, _: [*read_documents([path], field="text", lines=True, start=Position())],
+    "train": lambda path, _: run_train_bpe(path, 300, []),
+    "train from counts": lambda path, _: read_word_counts(path),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_cannot_be_read_is_an_os_error_with_a_sentence(name: str, tmp_path: Path) -> None:
+    file, missing = tmp_path / "tokenizer.bin", tmp_path / "missing.txt"
+    file.write_bytes(content("ranks"))
+    with pytest.raises(UnreadableError) as caught:
+        READERS[name](missing, file)
+    assert isinstance(caught.value, FileNotFoundError)
+    assert str(caught.value) == f"{missing}: cannot be read: No such file or directory"
+    assert (caught.value.filename, caught.value.file) == (str(missing), str(missing))
+    with pytest.raises(UnreadableError, match=r"cannot be read: Is a directory; name a file in it"):
+        READERS[name](tmp_path, file)
+    assert [*tmp_path.iterdir()] == [file]
 
 
 # How many arguments come before the hint, of the errors and of what makes one.

@@ -1,6 +1,7 @@
 """A tokenizer is a view of its file, which it cannot change: it opens, or says why not."""
 
 import copy
+import errno
 import json
 import math
 import os
@@ -8,6 +9,7 @@ import pickle
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,11 +98,20 @@ def test_every_error_code_of_the_header_has_its_own_sentence() -> None:
     assert isinstance(failure("x.bin", int(codes["TKX_E_ARGUMENT"]), 0, "too long"), ValueError)
 
 
-def test_a_path_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        load(tmp_path / "missing.bin")
-    with pytest.raises(OSError, match="directory"):
+def test_a_path_that_cannot_be_read_is_an_os_error_with_a_sentence(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.bin"
+    with pytest.raises(FileNotFoundError) as caught:
+        load(missing)
+    assert str(caught.value) == f"{missing}: cannot be read: No such file or directory"
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(missing))
+    with pytest.raises(IsADirectoryError) as found:
         load(tmp_path)
+    assert str(found.value) == f"{tmp_path}: cannot be read: Is a directory; name a file in it"
+    with pytest.raises(OSError, match=r"^an empty path: cannot be read: No such file"):
+        load("")
+    wrong: Any = None
+    with pytest.raises(TypeError, match="source must be a path or a file's bytes, not NoneType"):
+        load(wrong)
 
 
 def test_it_loads_from_a_path_a_str_and_bytes(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import click
 
 from tokexport.cli.console import SCHEMA_VERSION
 from tokexport.cli.options import COPIES, Group
-from tokexport.errors import TokexportError
+from tokexport.errors import SourceError, TokexportError
 from tokexport.escape import visible
 from tokexport.version import __version__
 
@@ -157,20 +157,23 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
             text = text.replace(path, name)
         return re.sub(r"(--[a-z-]+)(?: \(\w+=True\)|, \w+=True)", r"\1", text)
 
-    if isinstance(error, OSError):
+    kind = "SourceError" if isinstance(error, SourceError) else type(error).__name__
+    if isinstance(error, TokexportError):
+        ours = error
+    elif isinstance(error, OSError):
         is_output = is_stdout_broken() or was_writing(error)
-        where = error.filename or ("standard output" if is_output else "")
-        advice = "; name a file in it" if isinstance(error, IsADirectoryError) else ""
-        message = f"{where}{': ' if where else ''}{error.strerror or error}{advice}"
+        ours = SourceError(error.strerror or str(error))
+        ours.file = error.filename or ("standard output" if is_output else None)
     else:
-        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    message = named(message)
+        said = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        ours = TokexportError(said)
+    message = named(str(ours))
     if as_json:
-        ours = error if isinstance(error, TokexportError) else TokexportError(message)
-        values: dict[str, str | None] = {"kind": type(error).__name__, "message": message}
+        values: dict[str, str | None] = {"kind": kind, "message": message}
         for name in ("file", "path", "problem", "hint"):
             part = getattr(ours, name, None)
             values[name] = part and named(part)
+        values["file"] = values["file"] or getattr(ours, "name", None)
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "error": values}), err=True)
     elif isinstance(error, click.ClickException):
         error.show()

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from tokexport.errors import SourceError, TokexportError, naming_temporary
+from tokexport.errors import SourceError, TokexportError, naming_temporary, reading
 
 Result = TypeVar("Result")
 PART = 1 << 18  # bytes
@@ -77,13 +77,13 @@ def parts_of_file(name: str) -> Iterator[bytes]:
 
 
 def _parts_of_file(name: str) -> Iterator[bytes]:
-    try:
-        with nullcontext[Any](sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
-            while part := file.read1(PART):
-                yield part
-    except OSError as error:
-        error.filename = error.filename or ("standard input" if name == "-" else name)
-        raise
+    shown = "standard input" if name == "-" else name
+    with (
+        reading(shown),
+        nullcontext[Any](sys.stdin.buffer) if name == "-" else open(name, "rb") as file,
+    ):
+        while part := file.read1(PART):
+            yield part
 
 
 def is_standard_input(inputs: Sequence[str]) -> bool:
@@ -120,7 +120,7 @@ def read_text(name: str, parts: Iterable[bytes]) -> str:
 def read_json(path: str) -> Any:
     """A JSON document. SourceError if the file holds something else."""
     try:
-        return json.loads(Path(path).read_bytes())
+        return json.loads(b"".join(parts_of_file(path)))
     except json.JSONDecodeError as error:
         from tokexport.sources.json_node import not_json
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
-from tokexport.errors import SourceError, needs
+from tokexport.errors import SourceError, needs, unreadable
 
 PART: Final = 1 << 20
 COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
@@ -41,5 +41,6 @@ def parts_of(path: Path, file: IO[bytes]) -> Iterator[bytes]:
             yield part
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         # Damaged bzip2 and Zstandard raise an OSError, too, but one without a number.
-        how = "read" if isinstance(error, OSError) and error.errno else "decompressed"
-        raise SourceError(f"{path}: cannot be {how}: {error}") from error
+        if isinstance(error, OSError) and error.errno:
+            raise unreadable(path, error) from None
+        raise SourceError(f"{path}: cannot be decompressed: {error}") from error

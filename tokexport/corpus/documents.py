@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NoReturn
 
 from tokexport.corpus.compression import COMPRESSIONS, PART, decompressed, parts_of, pyarrow_for
-from tokexport.errors import SourceError, TextError, TokexportError
+from tokexport.errors import SourceError, TextError, TokexportError, reading
 
 if TYPE_CHECKING:
     from tokexport.runtime.batches import ArrowArray
@@ -143,7 +143,7 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
                 "write it to a file, or give it to a command as standard input, alone (-)",
             )
         elif not path.exists():
-            raise SourceError(f"{path}: there is no such file or folder")
+            raise SourceError("there is no such file or folder", name=str(path))
         elif _kind(path) is None:
             raise SourceError(f"{path}: this kind of file is not supported", f"use {SUPPORTED}")
         else:
@@ -195,7 +195,7 @@ def read_documents(
         begin = Position(number, start.document if number == start.file else 0)
         kind = _kind(path)
         if kind == "text" and not lines:
-            with path.open("rb") as raw:
+            with reading(path), path.open("rb") as raw:
                 document = _whole(path, raw, begin, read)
                 if isinstance(document, LongDocument):
                     yield from flushed()
@@ -213,7 +213,7 @@ def read_documents(
             yield from _parquet(path, field, begin, read)
         else:
             of_line = None if kind == "text" else field
-            with path.open("rb") as raw:
+            with reading(path), path.open("rb") as raw:
                 file = decompressed(path, raw)
                 reached = _reached(raw, file, read)
                 yield from _lines(str(path), parts_of(path, file), of_line, begin, reached)

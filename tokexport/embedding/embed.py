@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from tokexport.embedding.safetensors import with_tokenizer
-from tokexport.errors import SourceError
+from tokexport.errors import reading
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.embedded import embedded_extent, tail
 from tokexport.runtime.tokenizer import load
@@ -58,8 +57,10 @@ def embed(
     path, source = Path(target), Path(model)
     refuse_sources(path, [source, Path(tokenizer)])
     blob = content + tail(len(content))
-    with source.open("rb") as file, writing(resolve(target, force=force), force=force) as out:
-        with _reading(source):
+    with reading(source):
+        opened = source.open("rb")
+    with opened as file, writing(resolve(target, force=force), force=force) as out:
+        with reading(source):
             file_size = os.fstat(file.fileno()).st_size
             is_gguf = file.read(len(_GGUF)) == _GGUF
             file.seek(0)
@@ -82,16 +83,7 @@ def embed(
 
 
 def _parts(file: BinaryIO, path: Path, start: int, end: int) -> Iterator[bytes]:
-    with _reading(path):
+    with reading(path):
         file.seek(start)
         while part := file.read(min(end - file.tell(), _PART)):
             yield part
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Names the file that is read: an error is not the target's."""
-    try:
-        yield
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error

@@ -4,6 +4,7 @@ size and a mark, so that finding it needs no reader of the larger format.
 
 import os
 
+from tokexport.errors import reading
 from tokexport.runtime.tokenizer import MAGIC
 
 TAIL_MARK = b"TKXTAIL\0"
@@ -42,7 +43,7 @@ def is_tokexport_file(source: str | os.PathLike[str]) -> bool:
     """Whether a file begins like a tokexport file, however damaged, or has one at its end."""
     if not os.path.isfile(source):
         return False
-    with open(source, "rb") as file:
+    with reading(source), open(source, "rb") as file:
         begins = file.read(4) == MAGIC[:4]
         file.seek(max(0, os.path.getsize(source) - TAIL_SIZE))
         return begins or file.read().endswith(TAIL_MARK)

@@ -96,7 +96,7 @@ def load(
     never a crash.
 
     Raises ``FormatError`` for a file that is damaged, truncated, too new or not a tokexport file,
-    and ``OSError`` if it cannot be read.
+    and ``UnreadableError``, an ``OSError``, if it cannot be read.
 
     >>> load("example.bin").encode("hello world")
     [259, 264]
@@ -105,14 +105,21 @@ def load(
         data: bytes | memoryview = bytes(source)
         path = None
         name = f"tokexport file of {len(data)} bytes"
+    elif not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"source must be a path or a file's bytes, not {type(source).__name__}")
     else:
         name = path = os.fspath(source)
-        with open(path, "rb") as file:
-            # An empty file cannot be mapped; the core has an error for it.
-            size = os.fstat(file.fileno()).st_size
-            data = map_file(file.fileno(), size) if size else b""
-            if not file.seekable():  # a pipe: no path leads to its bytes again
-                data, path = file.read(), None
+        try:
+            with open(path, "rb") as file:
+                # An empty file cannot be mapped; the core has an error for it.
+                size = os.fstat(file.fileno()).st_size
+                data = map_file(file.fileno(), size) if size else b""
+                if not file.seekable():  # a pipe: no path leads to its bytes again
+                    data, path = file.read(), None
+        except OSError as error:
+            from tokexport.errors import unreadable
+
+            raise unreadable(name, error) from None
     if data[:8] != MAGIC:
         from tokexport.runtime.embedded import embedded
 

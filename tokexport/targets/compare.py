@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from tokexport.errors import reading
 from tokexport.sources.reference import ReferenceStopsError, ReferenceTokenizer
 from tokexport.sources.registry import open_source
 from tokexport.targets.registry import target_of
@@ -46,7 +47,8 @@ def compare_runtime(
     library is not installed.
     """
     target = target_of(format)
-    runtime = target.runtime(Path(path), how)
+    with reading(path):
+        runtime = target.runtime(Path(path), how)
     reference = open_source(against, **how).reference()
     added = (token.content for token in reference.added_tokens())
     vocabulary = Vocabulary.of(reference.ids(), reference.token_bytes, added)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from tokexport.conversion import Options, file_bytes
-from tokexport.errors import SourceError, TokexportError
+from tokexport.errors import SourceError, TokexportError, reading
 from tokexport.model import BytePairModel, Provenance, Reference, TokenizerModel
 from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -54,7 +54,8 @@ def convert_from(
     refuse_sources(out, [source])
     if format in _SOURCES:
         raise TokexportError(f"{source}: {format} is already a source", "leave out --from")
-    found = chosen.read(source)
+    with reading(source):
+        found = chosen.read(source)
     resolved = resolve(target, force=force)
     encodes = found.file is not None or found.scores is not None  # else it only defines decoding
     if found.file is not None:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.compiler.compile import prepared
-from tokexport.errors import SourceError, TokexportError, naming_temporary, needs
+from tokexport.errors import SourceError, TokexportError, naming_temporary, needs, reading
 from tokexport.model import (
     BytePairModel,
     GreedyModel,
@@ -220,13 +220,11 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
     """
     found, library = keys(source), _library()
     try:
-        with existing.open("rb") as file:
+        with reading(existing), existing.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise SourceError(f"{existing}: it is not a GGUF file")
         reader = library.GGUFReader(existing)
         architecture = reader.fields["general.architecture"].contents()
-    except OSError as error:
-        raise SourceError(f"{existing}: cannot be read: {error.strerror or error}") from error
     except (ValueError, LookupError) as error:
         raise SourceError(
             f"{existing}: it is cut off or damaged, or has no architecture"

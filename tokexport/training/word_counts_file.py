@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from construct import Bytes, Const, Int32ul, Int64ul, Struct, this
 
-from tokexport.errors import FormatError, SourceError
+from tokexport.errors import FormatError, reading
 from tokexport.output import replacing
 from tokexport.training.counting import Run, WordCounts
 
@@ -64,10 +64,8 @@ def write_word_counts(path: Path, counts: WordCounts) -> int:
 
 def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
     """Reads the counts of a file. Raises FormatError if it is damaged or of another format."""
-    try:
+    with reading(path):
         data = Path(path).read_bytes()
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
     if data[:8] != MAGIC or len(data) < HEADER.sizeof():
         raise FormatError(f"{path}: not a file of word counts", "`tokexport count` makes a new one")
     header = HEADER.parse(data)

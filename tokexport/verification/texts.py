@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import TokexportError
+from tokexport.errors import reading
 from tokexport.runtime.tokenizer import Tokenizer
 from tokexport.sources.reference import TABLES_FROM, Mode
 from tokexport.verification.comparison import Comparison
@@ -80,10 +80,8 @@ def _encoded(text: str, file: Tokenizer) -> str:
 
 def check_file(comparison: Comparison, path: Path) -> None:
     """A user's file, whole and by lines. Invalid UTF-8 becomes U+FFFD, with a note."""
-    try:
+    with reading(path):
         data = path.read_bytes()
-    except OSError as error:
-        raise TokexportError(f"{path}: cannot be read: {error.strerror or error}") from error
     text = data.decode("utf-8", "replace")
     lines = text.splitlines(keepends=True)
     modes = (Mode.TEXT, Mode.IDS)

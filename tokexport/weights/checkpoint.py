@@ -84,8 +84,9 @@ def _json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SourceError(
-            f"{path} does not exist",
+            "it does not exist",
             f"give the folder of a Hugging Face checkpoint, with {CONFIG} and {_SINGLE}",
+            name=str(path),
         ) from error
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{path}: it is not JSON: {error}") from error
