@@ -30,6 +30,14 @@ def test_the_demo_shows_each_command_and_its_answer(run: Run, tmp_path: Path) ->
     assert document["steps"][-1]["text"] == demo_module.TEXT
 
 
+def test_the_demo_names_a_missing_source_before_an_existing_target(
+    run: Run, tmp_path: Path
+) -> None:
+    outcome = run("demo", "nothing.json", "-o", tmp_path)
+    assert outcome.code == 2
+    assert outcome.stderr == "tokexport: nothing.json: cannot be read: No such file or directory\n"
+
+
 def test_the_demo_of_standard_input_shows_commands_that_read_it(run: Run, tmp_path: Path) -> None:
     source, target = small_source("gpt2"), tmp_path / "it.bin"
     shown = run("demo", "-", "-o", target, stdin=source.read_bytes()).text

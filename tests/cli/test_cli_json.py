@@ -13,7 +13,7 @@ from command_line import PathOf, Run
 from jsonschema import Draft202012Validator
 from repository import ROOT, small_source
 
-from tokexport.cli.app import commands
+from tokexport.cli.app import COMMANDS, commands
 
 CASES = [
     ("convert", "convert SOURCE -o TARGET"),
@@ -95,6 +95,10 @@ def test_every_object_is_tried_and_in_the_schema() -> None:
     constants = (SCHEMA["$defs"][name]["properties"].get("command", {}) for name in OBJECTS)
     assert {each["const"] for each in constants if each} == {*names_of(commands)}
     Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_command_takes_json() -> None:
+    assert {name.split()[0] for name in names_of(commands)} == {*COMMANDS}
 
 
 def names_of(group: click.Group, before: str = "") -> Iterator[str]:

@@ -80,6 +80,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
             )
         ),
         ("demo SOURCE -o TEXT", "TEXT exists already"),
+        ("view FILE --file nothing.txt -o TEXT", "nothing.txt: cannot be read: No such file"),
         ("verify FILE --as qwen3.c --against FILE", "FILE is a tokexport file: leave out --as"),
         ("verify FILE --against nothing.json", "nothing.json: cannot be read"),
         ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it to UTF-8"),
@@ -87,6 +88,8 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("decode FILE 99999999", "FILE: id 99999999: no such id; this tokenizer's ids are 0 to 4"),
         ("decode FILE 12x", "'12x' is not an id"),
         ("decode FILE -1", "'-1' is not an id"),
+        ("decode FILE 1 2 -", "'-' is not an id"),
+        ("decode FILE 1 2 99999999", "FILE: id 99999999: no such id"),
         (f"decode FILE {21 * '1'}", "1' is not an id; it has more than 20 digits: put spaces or"),
         ("encode -", "standard input can only be read once"),
         ("encode FOLDER a", "FOLDER: cannot be read: Is a directory; name a file"),

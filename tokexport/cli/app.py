@@ -186,8 +186,8 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=(
         "Exit code: 0 for success, 1 if verify or diff finds a difference or inspect a refusal, 2"
-        " for failure. Every command takes --json (docs/JSON.md). The file name - means standard"
-        " input."
+        " for failure. Every command takes --json, after its name (docs/JSON.md). The file name -"
+        " means standard input."
         ' Shell completion: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for other shells'
         " zsh_source or fish_source."
     ),

@@ -39,7 +39,8 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
     tokexport encode tokenizer.bin "Hello" | tokexport decode tokenizer.bin
     echo '[9906, 11, 1917]' | tokexport decode tokenizer.bin --json
     """
-    given = [os.fsencode(" ".join(ids))] if ids and ids != ("-",) else parts_of_file("-")
+    # A space ends the last one, so that all are parsed, or refused, at once.
+    given = parts_of_file("-") if ids in ((), ("-",)) else [os.fsencode(" ".join([*ids, ""]))]
     numbers = parse_ids(given)
     tokenizer = load(path)
     try:

@@ -44,9 +44,9 @@ def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> 
     tokexport demo
     tokexport demo path/to/tokenizer.json -o tokenizer.bin
     """
-    if target is not None:
-        resolve(target, force=force)
     source = source or packaged_tokenizer()
+    if target is not None and Path(source).exists():
+        resolve(target, force=force)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(target or f"{folder}/tokenizer.bin")
         steps = [

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial, wraps
 from itertools import islice
 from pathlib import Path
@@ -73,15 +73,14 @@ def parts_of_file(name: str) -> Iterator[bytes]:
     context = click.get_current_context(silent=True)
     if name == "-" and context and "standard input" in context.meta.get(COPIES, {}).values():
         raise click.UsageError("standard input can only be read once")
-    return _parts_of_file(name)
+    if name == "-":
+        return _parts("standard input", nullcontext(sys.stdin.buffer))
+    with reading(name):
+        return _parts(name, open(name, "rb"))
 
 
-def _parts_of_file(name: str) -> Iterator[bytes]:
-    shown = "standard input" if name == "-" else name
-    with (
-        reading(shown),
-        nullcontext[Any](sys.stdin.buffer) if name == "-" else open(name, "rb") as file,
-    ):
+def _parts(name: str, opened: AbstractContextManager[Any]) -> Iterator[bytes]:
+    with reading(name), opened as file:
         while part := file.read1(PART):
             yield part
 
