@@ -1,5 +1,6 @@
 """The educational reader's command shows ids, and reports any error in a sentence."""
 
+import os
 import subprocess
 import sys
 
@@ -8,10 +9,16 @@ import pytest
 from repository import ROOT
 
 
-def run(*words: object) -> subprocess.CompletedProcess[str]:
+def run(*words: object, encoding: str = "utf-8") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tokexport_reader", *map(str, words)]
-    cwd = ROOT / "formats" / "tokexport" / "reader"
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command,
+        cwd=ROOT / "formats" / "tokexport" / "reader",
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        encoding=encoding,
+        capture_output=True,
+        check=False,
+    )
 
 
 def test_the_ids_and_their_parts_of_the_text_are_shown() -> None:
@@ -39,6 +46,12 @@ def test_an_error_is_one_sentence(words: list[object], error: str) -> None:
     assert (failed.returncode != 0, failed.stdout) == (True, "")
     assert failed.stderr.endswith(f"{error}\n")
     assert "Traceback" not in failed.stderr
+
+
+def test_an_output_that_cannot_encode_the_text_gets_escapes() -> None:
+    shown = run(golden_files.FOLDER / "behaviors.bin", "é", encoding="ascii")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.endswith("'\\xe9'\n")
 
 
 def test_its_help_says_what_it_does() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ def main() -> None:
     parser.add_argument("file", type=Path, help="a tokexport file")
     parser.add_argument("text", nargs="?", default="Hello, world", help="default: %(default)s")
     given = parser.parse_args()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # it may be unable to encode the text
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         content = given.file.read_bytes()
     except OSError as error:
