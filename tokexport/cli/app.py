@@ -66,9 +66,6 @@ class Commands(Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
-            discard(sys.stdout)  # the reader is gone (`| head`)
-            ctx.exit(BROKEN_PIPE)
         finally:
             self.copies = ctx.meta.get(COPIES, {})
         return result
@@ -85,8 +82,9 @@ class Commands(Group):
             code = super().main(*positional, **{**named, "standalone_mode": False})
         except (KeyboardInterrupt, click.Abort):
             code = 128 + (self.ended_by or signal.SIGINT)  # as shells report it
-        except SystemExit:
-            raise
+        except SystemExit as end:
+            # click exits with 1 if the reader is gone (`| head`), which would be an answer.
+            code = BROKEN_PIPE if end.code == 1 else end.code
         except BaseException as error:  # a panic of a library in Rust is not an Exception
             is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
             if self.ended_by:  # some libraries turn it into an error of their own
