@@ -47,7 +47,7 @@ class InputFile:
     def of(cls, path: Path) -> InputFile:
         """Describes the current state of a file."""
         size = path.stat().st_size
-        with path.open("rb") as file:
+        with reading(path), path.open("rb") as file:
             crc = zlib.crc32(file.read(ENDS))
             if size > ENDS:
                 file.seek(max(ENDS, size - ENDS))
@@ -154,11 +154,11 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
 def _files_in(folder: Path) -> Iterator[Path]:
     """The supported files in a folder; each folder in it once, as links may lead to it again.
 
-    Raises OSError for a folder that cannot be read. A link to nothing is a file, an error later.
+    UnreadableError for a folder that cannot be read. A link to nothing is a file, an error later.
     """
 
     def fail(error: OSError) -> NoReturn:
-        raise error
+        raise unreadable(error.filename, error)
 
     seen = {os.path.realpath(folder)}
     for parent, folders, names in os.walk(folder, onerror=fail, followlinks=True):

@@ -82,9 +82,9 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 def _json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except OSError as error:
         raise SourceError(
-            "it does not exist",
+            f"cannot be read: {error.strerror}",
             f"give the folder of a Hugging Face checkpoint, with {CONFIG} and {_SINGLE}",
             name=str(path),
         ) from error
