@@ -12,6 +12,7 @@ from repository import ROOT, small_source
 from runtime_samples import content
 
 from tokexport import load, verify
+from tokexport.corpus import tokenize
 from tokexport.corpus.documents import Position, read_documents
 from tokexport.cs336 import run_train_bpe
 from tokexport.embedding import embed
@@ -119,6 +120,12 @@ def test_what_cannot_be_read_is_an_os_error_with_a_sentence(name: str, tmp_path:
     with pytest.raises(UnreadableError, match=r"cannot be read: Is a directory; name a file in it"):
         READERS[name](tmp_path, file)
     assert [*tmp_path.iterdir()] == [file]
+
+
+def test_a_link_to_nothing_in_a_folder_of_documents_is_named(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").symlink_to("nothing")
+    with pytest.raises(UnreadableError, match=r"text\.txt: cannot be read: No such file"):
+        tokenize([tmp_path], load(content("ranks")), tmp_path / "shards")
 
 
 # How many arguments come before the hint, of the errors and of what makes one.

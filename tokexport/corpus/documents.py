@@ -46,8 +46,8 @@ class InputFile:
     @classmethod
     def of(cls, path: Path) -> InputFile:
         """Describes the current state of a file."""
-        size = path.stat().st_size
         with reading(path), path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
             crc = zlib.crc32(file.read(ENDS))
             if size > ENDS:
                 file.seek(max(ENDS, size - ENDS))
