@@ -68,20 +68,14 @@ class SourceError(TokexportError):
 
     def __init__(self, problem: str, hint: str = "", *, name: str | None = None) -> None:
         super().__init__(problem, hint)
-        self.name = name
-        self.file: str | None = None
+        self.name = self.file = name
 
     def __str__(self) -> str:
-        where = self.file or self.name
-        return f"{where}: {super().__str__()}" if where else super().__str__()
+        return f"{self.file}: {super().__str__()}" if self.file else super().__str__()
 
 
 class UnreadableError(SourceError, OSError):
-    """A file that cannot be read. The derived classes are those of Python for the same failure.
-
-    >>> print(MissingFileError(2, "No such file or directory", "model.bin"))
-    model.bin: cannot be read: No such file or directory
-    """
+    """A file that cannot be read. A derived class is also that of Python for its failure."""
 
     def __init__(self, number: int | None, reason: str, file: str, /) -> None:
         OSError.__init__(self, number, reason, file)
@@ -102,20 +96,16 @@ class ForbiddenFileError(UnreadableError, PermissionError):
     """A file that may not be read."""
 
 
-def unreadable(file: str | os.PathLike[str], error: OSError) -> UnreadableError:
-    """Names the file in the error of opening or reading it, as a sentence."""
-    kinds = (MissingFileError, DirectoryError, ForbiddenFileError, UnreadableError)
-    kind = next(kind for kind in kinds if isinstance(error, kind.__bases__[-1]))
-    return kind(error.errno, error.strerror or str(error), os.fspath(file) or "an empty path")
-
-
 @contextmanager
 def reading(file: str | os.PathLike[str]) -> Iterator[None]:
     """Names the file that is read, unless the error of the system names another."""
     try:
         yield
     except OSError as error:
-        raise unreadable(error.filename or file, error) from None
+        kinds = (MissingFileError, DirectoryError, ForbiddenFileError, UnreadableError)
+        kind = next(kind for kind in kinds if isinstance(error, kind.__bases__[-1]))
+        name = os.fspath(error.filename or file) or "an empty path"
+        raise kind(error.errno, error.strerror or str(error), name) from None
 
 
 class UnsupportedError(TokexportError):

@@ -116,25 +116,19 @@ def prepare_streams() -> None:
         whole, encoding = io.BufferedWriter(raw), sys.stdout.encoding
         sys.stdout = io.TextIOWrapper(whole, encoding, line_buffering=raw.isatty())
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
-def is_stdout_broken() -> bool:
-    """Whether standard output cannot be written. What it has buffered is then discarded."""
+def was_writing(error: OSError) -> bool:
+    """Whether standard output cannot be written. What it has buffered is then discarded. If there
+    is nothing left, a command failed where it writes, which it does to no other stream.
+    """
     try:
         sys.stdout.flush()
     except OSError:
         discard(sys.stdout)
         return True
-    return False
-
-
-def was_writing(error: OSError) -> bool:
-    """Whether a command failed where it writes to standard output, which is the only stream that
-    it writes itself. An unbuffered output has nothing left for ``is_stdout_broken``.
-    """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = str(frames[-1].f_globals["__name__"]) if frames else ""
     return module.startswith(("click.", "tokexport.cli.", "tokexport.conversion"))
@@ -159,7 +153,7 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
     if isinstance(error, TokexportError):
         ours = error
     elif isinstance(error, OSError):
-        is_output = is_stdout_broken() or was_writing(error)
+        is_output = was_writing(error)
         ours = SourceError(error.strerror or str(error))
         ours.file = error.filename or ("standard output" if is_output else None)
     else:
@@ -171,7 +165,6 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
         for name in ("file", "path", "problem", "hint"):
             part = getattr(ours, name, None)
             values[name] = part and named(part)
-        values["file"] = values["file"] or getattr(ours, "name", None)
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "error": values}), err=True)
     elif isinstance(error, click.ClickException):
         error.show()
@@ -185,9 +178,8 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
     epilog=(
         "Exit code: 0 for success, 1 if verify or diff finds a difference or inspect a refusal, 2"
         " for failure. Every command takes --json, after its name (docs/JSON.md). The file name -"
-        " means standard input."
-        ' Shell completion: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for other shells'
-        " zsh_source or fish_source."
+        " means standard input. Shell completion (for other shells zsh_source or fish_source):"
+        '\n\n\b\neval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"'
     ),
 )
 @click.version_option(__version__, message="tokexport %(version)s")

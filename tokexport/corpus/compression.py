@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
-from tokexport.errors import SourceError, needs, unreadable
+from tokexport.errors import SourceError, needs, reading
 
 PART: Final = 1 << 20
 COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
@@ -42,5 +42,6 @@ def parts_of(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         # Damaged bzip2 and Zstandard raise an OSError, too, but one without a number.
         if isinstance(error, OSError) and error.errno:
-            raise unreadable(path, error) from None
+            with reading(path):
+                raise
         raise SourceError(f"{path}: cannot be decompressed: {error}") from error

@@ -158,7 +158,8 @@ def _files_in(folder: Path) -> Iterator[Path]:
     """
 
     def fail(error: OSError) -> NoReturn:
-        raise unreadable(error.filename, error)
+        with reading(folder):
+            raise error
 
     seen = {os.path.realpath(folder)}
     for parent, folders, names in os.walk(folder, onerror=fail, followlinks=True):

@@ -116,10 +116,11 @@ def load(
                 data = map_file(file.fileno(), size) if size else b""
                 if not file.seekable():  # a pipe: no path leads to its bytes again
                     data, path = file.read(), None
-        except OSError as error:
-            from tokexport.errors import unreadable
+        except OSError:
+            from tokexport.errors import reading
 
-            raise unreadable(name, error) from None
+            with reading(name):
+                raise
     if data[:8] != MAGIC:
         from tokexport.runtime.embedded import embedded
 

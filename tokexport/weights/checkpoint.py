@@ -83,11 +83,8 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
     except OSError as error:
-        raise SourceError(
-            f"cannot be read: {error.strerror}",
-            f"give the folder of a Hugging Face checkpoint, with {CONFIG} and {_SINGLE}",
-            name=str(path),
-        ) from error
+        hint = f"give the folder of a Hugging Face checkpoint, with {CONFIG} and {_SINGLE}"
+        raise SourceError(f"cannot be read: {error.strerror}", hint, name=str(path)) from error
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{path}: it is not JSON: {error}") from error
     if not isinstance(value, dict):
