@@ -239,6 +239,17 @@ def test_characters_outside_the_encoding_are_escaped(small_file: PathOf, tmp_pat
     assert shown.returncode == 0
 
 
+def test_the_text_of_a_prompt_is_written_unchanged(small_file: PathOf, tmp_path: Path) -> None:
+    """It is for another program: one that encodes it, for example."""
+    prompt = "渡\x1b[31m"
+    (tmp_path / "messages").write_text(json.dumps([{"content": prompt}]))
+    (tmp_path / "template").write_text("{{ messages[0].content }}")
+    command = ["chat-template", small_file("gpt2"), "messages", "--template", "template", "--text"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    assert start(*command, cwd=tmp_path, env=environment).stdout == prompt.encode()
+    assert on_a_terminal(*command, cwd=tmp_path) == "渡\\x1b[31m".encode()
+
+
 @pytest.mark.parametrize("descriptor", [0, 1, 2])
 def test_a_closed_stream_causes_no_traceback(
     descriptor: int, small_file: PathOf, tmp_path: Path

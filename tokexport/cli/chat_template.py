@@ -1,6 +1,7 @@
 """tokexport chat-template: a conversation in, its prompt out."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from tokexport import load
 from tokexport.cli.console import json_option, say_json
 from tokexport.cli.options import InputPath, parts_of_file, path_option, read_json, read_text
 from tokexport.errors import ChatTemplateError, SourceError
+from tokexport.escape import visible
 
 
 @click.command("chat-template")
@@ -86,7 +88,7 @@ def chat_template(
             "write both halves, or the character itself",
         ) from error
     if as_text and not as_json:
-        click.echo(text, nl=False)
+        click.echo(visible(text) if sys.stdout.isatty() else text.encode(), nl=False)
         return
     ids = tokenizer.encode(text, allowed_special="all")
     if as_json:
