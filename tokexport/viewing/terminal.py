@@ -27,21 +27,20 @@ def wants_colours(stream: TextIO) -> bool:
 def shown(tokenizer: Tokenizer, ids: Iterable[int], *, colours: bool) -> Iterator[str]:
     """The text of each id, to be written in order."""
     texts = TokenTexts(tokenizer)
-    known: dict[int, tuple[bytes, bool]] = {}
+    known: dict[tuple[int, int], str] = {}
     for number, id in enumerate(ids):
-        if id not in known:
-            known[id] = texts.content(id), tokenizer.is_special_token(id)
-        content, is_special = known[id]
-        if colours:
-            yield _painted(content, number, is_special)
-        else:
-            yield (_BAR if number else "") + "".join(
-                part.text + "\n" * part.breaks for part in parts(content)
-            )
+        key = id, number % len(_GROUNDS) if colours else 0
+        if key not in known:
+            content = texts.content(id)
+            if colours:
+                known[key] = _painted(content, key[1], tokenizer.is_special_token(id))
+            else:
+                known[key] = "".join(part.text + "\n" * part.breaks for part in parts(content))
+        yield known[key] if colours or not number else _BAR + known[key]
 
 
-def _painted(content: bytes, number: int, is_special: bool) -> str:
-    ground = _SPECIAL_GROUND if is_special else _GROUNDS[number % len(_GROUNDS)]
+def _painted(content: bytes, ground: int, is_special: bool) -> str:
+    ground = _SPECIAL_GROUND if is_special else _GROUNDS[ground]
     painted = ""
     for part in parts(content):
         text = _SPECIAL_TEXT if is_special else _SIGN if part.is_sign else _TEXT
