@@ -108,6 +108,15 @@ def reading(file: str | os.PathLike[str]) -> Iterator[None]:
         raise kind(error.errno, error.strerror or str(error), name) from None
 
 
+def parse_problem(error: Exception) -> str:
+    """What a parser of JSON found. Python's sentence about a recursion depends on its release.
+
+    >>> parse_problem(RecursionError("Stack overflow (used 8152 kB)"))
+    'it is nested too deeply'
+    """
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
 class UnsupportedError(TokexportError):
     """A source needs something that cannot be exact in the file, so the conversion is refused.
 

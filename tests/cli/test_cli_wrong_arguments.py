@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,10 +121,14 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
         ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
         ("chat-template FILE BYTES", "BYTES: not UTF-8 at byte 2; convert it to UTF-8"),
-        ("chat-template FILE NESTED --template TEMPLATE", "NESTED: nested too deeply"),
+        *(  # since Python 3.14, what json reads can be rendered
+            [("chat-template FILE NESTED --template TEMPLATE", "NESTED: nested too deeply")]
+            if sys.version_info < (3, 14)
+            else []
+        ),
         ("chat-template FILE DEEP", "DEEP: nested too deeply"),
-        ("model export FOLDER -o DIR", "config.json: it is not JSON: maximum recursion depth"),
-        ("tokenize FILE TEXT -o FOLDER", "index.json: not an index of token shards: maximum rec"),
+        ("model export FOLDER -o DIR", "config.json: it is not JSON: it is nested too deeply"),
+        ("tokenize FILE TEXT -o FOLDER", "not an index of token shards: it is nested too deeply"),
         ("tokenize FILE TEXT -o DIR --begin <no>", "`tokexport inspect --added` lists its special"),
         ("verify LLAMA2C --as llama2.c --against FILE --quick", "--as accepts only"),
     ],

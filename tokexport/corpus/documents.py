@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NoReturn
 
 from tokexport.corpus.compression import COMPRESSIONS, PART, decompressed, parts_of, pyarrow_for
-from tokexport.errors import SourceError, TextError, TokexportError, reading
+from tokexport.errors import SourceError, TextError, TokexportError, parse_problem, reading
 
 if TYPE_CHECKING:
     from tokexport.runtime.batches import ArrowArray
@@ -327,7 +327,7 @@ def _text_of(line: bytes, field: str | None, place: str) -> str:
         problem = f"not a line of JSON at column {error.colno}: {error.msg}"
         raise SourceError(f"{place}: {problem}") from error
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"{place}: not a line of JSON: {error}") from error
+        raise SourceError(f"{place}: not a line of JSON: {parse_problem(error)}") from error
     text = value.get(field) if isinstance(value, dict) else None
     if not isinstance(text, str):
         if isinstance(value, dict) and field in value:

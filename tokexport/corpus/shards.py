@@ -16,7 +16,7 @@ from construct import Const, Int32sl, Struct
 from numpy.typing import NDArray
 
 from tokexport.corpus.documents import Position
-from tokexport.errors import FormatError
+from tokexport.errors import FormatError, parse_problem
 from tokexport.output import naming, replacing
 
 DType = Literal["uint16", "uint32"]
@@ -79,7 +79,8 @@ def read_index(folder: str | os.PathLike[str]) -> Index | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise FormatError(f"{path}: not an index of token shards: {error}") from error
+        problem = f"{path}: not an index of token shards: {parse_problem(error)}"
+        raise FormatError(problem) from error
     return index
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from tokexport.errors import SourceError
+from tokexport.errors import SourceError, parse_problem
 
 TENSOR: Final = "tokexport.tokenizer"
 PADDING: Final = "tokexport.padding"
@@ -31,7 +31,8 @@ def with_tokenizer(
         values = json.loads(b"{" + file.read(length - 1))
         ends = {name: _end(value) for name, value in values.items() if name != "__metadata__"}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise SourceError(f"{path}: its header is damaged: {error}", "fetch it again") from error
+        problem = f"{path}: its header is damaged: {parse_problem(error)}"
+        raise SourceError(problem, "fetch it again") from error
     if 8 + length + max(ends.values(), default=0) != file_size:
         raise SourceError(f"{path}: its tensors do not end with the file", "fetch the file again")
     kept = {name: value for name, value in values.items() if name not in (TENSOR, PADDING)}

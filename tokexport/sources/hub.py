@@ -84,7 +84,7 @@ def local_source(source: T, revision: str | None = None, files: Sequence[str] = 
         )
     if re.fullmatch(_PART, source) and not source.endswith(_FILE_SUFFIXES):
         hint = "a repository of the Hugging Face hub is named with its owner, owner/name"
-        raise SourceError(f"{source}: cannot be read: No such file or directory", hint)
+        raise SourceError("cannot be read: No such file or directory", hint, name=source)
     return source
 
 

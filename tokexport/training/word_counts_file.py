@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from construct import Bytes, Const, Int32ul, Int64ul, Struct, this
 
-from tokexport.errors import FormatError, reading
+from tokexport.errors import FormatError, parse_problem, reading
 from tokexport.output import replacing
 from tokexport.training.counting import Run, WordCounts
 
@@ -88,5 +88,6 @@ def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
             np.frombuffer(data, "<u1", header.words_size, ends[3]),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise FormatError(f"{path}: damaged: {error}", "count the texts again") from error
+        problem = f"{path}: damaged: {parse_problem(error)}"
+        raise FormatError(problem, "count the texts again") from error
     return counts

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.errors import SourceError, UnsupportedError, needs
+from tokexport.errors import SourceError, UnsupportedError, needs, parse_problem
 from tokexport.weights.layout import Shape
 
 CONFIG: Final = "config.json"
@@ -86,7 +86,7 @@ def _json(path: Path) -> dict[str, Any]:
         hint = f"give the folder of a Hugging Face checkpoint, with {CONFIG} and {_SINGLE}"
         raise SourceError(f"cannot be read: {error.strerror}", hint, name=str(path)) from error
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"{path}: it is not JSON: {error}") from error
+        raise SourceError(f"{path}: it is not JSON: {parse_problem(error)}") from error
     if not isinstance(value, dict):
         raise SourceError(f"{path}: it is not a JSON object")
     return value
