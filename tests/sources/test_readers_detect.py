@@ -1,5 +1,6 @@
 """Sources are recognized by content; a source that cannot be read is refused with its kind."""
 
+import gzip
 import io
 import json
 import os
@@ -33,7 +34,8 @@ BROKEN = [
     (b"", "the file is empty"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "Git LFS"),
     (b"GGUF\x03\x00\x00\x00", "ends before 8 bytes that should be there, at byte 8; it is damaged"),
-    (b"\x1f\x8b\x08\x00", "it is not a gzip file of UTF-8"),
+    (b"\x1f\x8b\x08\x00", "the gzip file is damaged"),
+    (gzip.compress(b"\xff"), r"not CLIP's .*\.gz; if it holds another tokenizer, decompress it"),
     (
         bytes.fromhex("0a0e0a053c756e6b3e15000000001801 0a0c0a033c733e15000000001803"),
         "0 pieces are of type UNKNOWN",

@@ -13,6 +13,7 @@ from tokexport.errors import SourceError
 from tokexport.model import TokenizerModel
 from tokexport.model.byte_alphabet import CHARACTERS
 from tokexport.sources.byte_pair import split_merge
+from tokexport.sources.files import decoded
 from tokexport.sources.json_node import Node, line_of
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
@@ -41,13 +42,13 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
     try:
         with gzip.open(io.BytesIO(data)) as archive:
             text = archive.read(_LONGEST + 1)
-        lines = text.decode("utf-8").split("\n")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise SourceError(f"it is not a gzip file of UTF-8: {error}", name=file) from None
-    if len(text) > _LONGEST or "bpe_simple_vocab" not in lines[0] or len(lines) <= _MERGES:
+    except (OSError, EOFError, zlib.error) as error:
+        raise SourceError(f"the gzip file is damaged: {error}", name=file) from None
+    first, *others = text.split(b"\n")
+    if len(text) > _LONGEST or b"bpe_simple_vocab" not in first or len(others) < _MERGES:
         problem = "this gzip file is not CLIP's bpe_simple_vocab_16e6.txt.gz"
         raise SourceError(problem, "if it holds another tokenizer, decompress it first", name=file)
-    published = enumerate(lines[1 : _MERGES + 1], 2)
+    published = enumerate(decoded(b"\n".join(others[:_MERGES]), file).split("\n"), 2)
     merges = [split_merge(line_of(file, number, line)) for number, line in published]
     alphabet = sorted(CHARACTERS, key=lambda character: (ord(character) > 0xFF, ord(character)))
     ends = (character + END_OF_WORD for character in alphabet)
