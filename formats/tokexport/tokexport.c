@@ -975,6 +975,37 @@ static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size
     return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, size == 8, id, flags);
 }
 
+/* The only slot of PIDX for two ids, or SIZE_MAX if its row is out of range. A row is its first
+   slot and, in the upper half, the first slot of the next row. */
+static TKX_INLINE size_t pair_slot(const tkx *t, uint32_t left, uint32_t right) {
+    const uint64_t h = hash_pair(left, right),
+                   row = load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
+    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32);
+    const uint8_t *displacement = t->pair_displacements + 2 * bucket_of(h, t->pair_buckets);
+    const size_t slot = start + slot_of(h, load_u16(displacement), end - start);
+    return start <= end && end < t->pair_slots ? slot : SIZE_MAX;
+}
+
+/* Whether looking up what a slot of TIDX or PIDX holds leads to that slot (I26). */
+static int token_leads_back(const tkx *t, const uint8_t *slot) {
+    const uint32_t id = load_u32(slot) & MAX_IDS;
+    const uint8_t *key;
+    uint32_t length, flags;
+    uint64_t h;
+    if (load_u32(slot) == TKX_NONE) return 1;
+    if (id >= t->id_count || !read_key(t, id, &key, &length, &flags)) return 0;
+    h = hash_bytes(key, length);
+    return length <= t->max_token_bytes && slot_fits(load_u32(slot), h) && token_slot(t, h) == slot;
+}
+
+static int pair_leads_back(const tkx *t, size_t slot) {
+    const uint64_t pair = load_u64(t->pair_index.data + PAIR_INDEX_HEADER + 8 * slot);
+    const uint32_t left = (uint32_t)(pair >> 42), right = (uint32_t)(pair >> 21) & MAX_IDS,
+                   ids = t->id_count;
+    return !~pair || (left < ids && right < ids && (pair & MAX_IDS) < ids &&
+                      pair_slot(t, left, right) == slot);
+}
+
 /* The unit of TRIE for a child, which exists if the label is the byte; above 256, it is damaged. */
 static TKX_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
@@ -1237,13 +1268,6 @@ static int check_edits(const tkx *t) {
 }
 #endif
 
-/* Finds the parts of PIDX, after its size was checked. */
-static void find_pair_tables(tkx *t) {
-    const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
-    t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
-    t->pair_displacements = t->pair_rows + 4 * (rows + 1);
-}
-
 int tkx_open(tkx *t, const void *data, size_t size) {
     int code;
     if (!t || (!data && size)) return TKX_E_ARGUMENT;
@@ -1268,7 +1292,10 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 #endif
     if (code != TKX_OK) return code;
     study_added(t);
-    if (t->pair_index.data) find_pair_tables(t);
+    if (t->pair_index.data) {
+        t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
+        t->pair_displacements = t->pair_rows + 4 * (size_t)((t->id_count - 1) >> t->row_shift) + 8;
+    }
 #ifndef TKX_NO_CHARACTERS
     t->ascii_symbols = find_ascii_symbols(t);
 #endif
@@ -1289,6 +1316,12 @@ int tkx_check(const tkx *t) {
             if (*end) return TKX_E_PADDING;
         }
         end = s.data + s.size;
+    }
+    for (i = 0; i < t->token_slots; i++) {
+        if (!token_leads_back(t, t->token_index.data + 8 + 4 * (size_t)i)) return TKX_E_CORRUPT;
+    }
+    for (i = 0; i < t->pair_slots; i++) {
+        if (!pair_leads_back(t, i)) return TKX_E_CORRUPT;
     }
     return TKX_OK;
 }
@@ -3520,17 +3553,11 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
 }
 #endif
 /* ---- bpe_symbols.c: pairs, and first symbols (3.5) ------------------------------------------- */
-/* The merged id of two ids, or TKX_NONE. A row of PIDX is its first slot and, in the upper half,
-   the first slot of the next row; slots out of range mean damage. */
+/* The merged id of two ids, or TKX_NONE. */
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
-    const uint64_t h = hash_pair(left, right),
-                   row = load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
-    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32),
-                   displacement =
-                       load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
-    const size_t slot = start + slot_of(h, displacement, end - start);
-    const int is_there = start <= end && end < t->pair_slots;
+    const size_t slot = pair_slot(t, left, right);
+    const int is_there = slot != SIZE_MAX;
     const uint64_t pair =
         load_u64(t->pair_index.data + PAIR_INDEX_HEADER + 8 * (TKX_LIKELY(is_there) ? slot : 0));
     const uint32_t merged = (uint32_t)pair & MAX_IDS;

@@ -4,7 +4,10 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+import golden_files
+import golden_run
 import pytest
+import tokexport_reader
 from c_harness import NEEDS_COMPILER, Library
 from golden_files import Changes, fill, numbers, parts, patched, section
 
@@ -313,3 +316,35 @@ def test_a_row_of_merges_that_begins_too_late_is_not_read_past_its_end(library: 
     """Golden bytes that once produced other ids without an error."""
     assert library.open(patched("ranked", (b"PIDX", 43, "B", 255))) == OK
     assert library.encode(b"bcab") == (CORRUPT, [])
+
+
+@pytest.mark.parametrize("name", [name for name in golden_files.REFUSED_NAMES if "CORRUPT" in name])
+def test_a_slot_that_its_key_or_pair_does_not_lead_to_is_found_on_request(
+    library: Library, name: str
+) -> None:
+    content = golden_files.refused(name)
+    assert (library.open(content), library.check()) == (OK, CORRUPT)
+    assert golden_run.opened(tokexport_reader, content) == "TKX_E_CORRUPT"
+
+
+@pytest.mark.parametrize(
+    ("name", "tag", "header", "slot_size"),
+    [("byte-fallback", b"PIDX", 16, 8), ("behaviors", b"PIDX", 16, 8), ("holes", b"TIDX", 8, 4)],
+)
+def test_a_wrong_row_start_or_displacement_is_found_on_request_or_gives_no_other_ids(
+    library: Library, name: str, tag: bytes, header: int, slot_size: int
+) -> None:
+    first = header + slot_size * numbers(name, tag, 0, 1)[0]
+    cases = [case for case in golden_files.expected(name)["encode"] if case["special"]]
+    codes = []
+    for at, byte in enumerate(section(name, tag)[first:], first):
+        for changed in {*range(256)} - {byte} if tag == b"PIDX" else (byte ^ 1, byte ^ 0x80):
+            content = patched(name, (tag, at, "B", changed))
+            assert library.open(content) == OK
+            codes.append(library.check())
+            error = "TKX_OK" if codes[-1] == OK else "TKX_E_CORRUPT"
+            assert golden_run.opened(tokexport_reader, content) == error
+            for case in cases if codes[-1] == OK else ():
+                result = library.encode(case["text"].encode())
+                assert result in ((OK, case["ids"]), (CORRUPT, []))
+    assert {*codes} == {OK, CORRUPT}

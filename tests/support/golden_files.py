@@ -48,12 +48,13 @@ def maker() -> ModuleType:
 
 def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
     """A golden file with numbers in sections replaced: tag, offset in the section, struct format,
-    number. The section table stays valid.
+    number. The checksums are correct.
     """
     data = bytearray(content(name))
     sections = Sections(data)
     for tag, offset, struct_format, number in changes:
         struct.pack_into("<" + struct_format, sections.view(tag), offset, number)
+    sections.seal()
     return bytes(data)
 
 

@@ -21,7 +21,7 @@ the shortest added token wins: found = end, token => return end, token
 [lookup holes]
 the words of a long key are not multiplied: u64(b, i)) * K2 & MASK => u64(b, i)) & MASK
 [lookup keys]
-KEYS is ignored: if b"KEYS" not in file.sections: => if True:
+KEYS is ignored: file.sections.get(b"KEYS", file => file.sections.get(b"RECS", file
 [added_tokens holes]
 RESCAN_SPECIAL is ignored:   at = next_character =>   pass
 [added_tokens search-anew]

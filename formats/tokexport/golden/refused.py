@@ -106,8 +106,24 @@ def _changes_of_an_encoder() -> dict[str, Change]:
         "MISSING-decoder.bin": _without_encoder(b"EDIT"),
         "SPLITS-reserved.bin": _set(SPLITS + 4, 1, 1),
         "SECTION_SIZE-labels.bin": _with_labels(table_count=2),
+        **{f"CORRUPT-{name}.bin": change for name, change in _unreachable().items()},
         **{f"SPLITS-{name}.bin": _with_stages(stages) for name, stages in _stages().items()},
         **{f"SPLITS-labels-{name}.bin": _with_labels(**value) for name, value in _labels().items()},
+    }
+
+
+def _unreachable() -> dict[str, Change]:
+    """A slot of an index, other than the one that its key or pair leads to."""
+    slot, pair = TOKEN_INDEX + 8, PAIR_INDEX + 16
+    return {
+        "token-index-id": _set(slot, 4, 0xE0400003),
+        "token-index-fingerprint": _set(slot, 4, 0xE0600002),
+        "token-index-displacement": _set(slot + 16, 2, 0),
+        "token-index-long-key": _set(40, 4, 1),
+        "pair-index-left": _set(pair, 8, 3 << 42 | 1 << 21 | 2),
+        "pair-index-right": _set(pair, 8, 3 << 21 | 2),
+        "pair-index-merged": _set(pair, 8, 1 << 21 | 3),
+        "pair-index-row": _set(pair + 16, 4, 1),
     }
 
 

@@ -3,17 +3,11 @@
 
 /* ---- bpe_symbols.c: pairs, and first symbols (3.5) ------------------------------------------- */
 
-/* The merged id of two ids, or TKX_NONE. A row of PIDX is its first slot and, in the upper half,
-   the first slot of the next row; slots out of range mean damage. */
+/* The merged id of two ids, or TKX_NONE. */
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
-    const uint64_t h = hash_pair(left, right),
-                   row = load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
-    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32),
-                   displacement =
-                       load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
-    const size_t slot = start + slot_of(h, displacement, end - start);
-    const int is_there = start <= end && end < t->pair_slots;
+    const size_t slot = pair_slot(t, left, right);
+    const int is_there = slot != SIZE_MAX;
     const uint64_t pair =
         load_u64(t->pair_index.data + PAIR_INDEX_HEADER + 8 * (TKX_LIKELY(is_there) ? slot : 0));
     const uint32_t merged = (uint32_t)pair & MAX_IDS;

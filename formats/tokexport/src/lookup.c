@@ -144,6 +144,37 @@ static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size
     return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, size == 8, id, flags);
 }
 
+/* The only slot of PIDX for two ids, or SIZE_MAX if its row is out of range. A row is its first
+   slot and, in the upper half, the first slot of the next row. */
+static TKX_INLINE size_t pair_slot(const tkx *t, uint32_t left, uint32_t right) {
+    const uint64_t h = hash_pair(left, right),
+                   row = load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
+    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32);
+    const uint8_t *displacement = t->pair_displacements + 2 * bucket_of(h, t->pair_buckets);
+    const size_t slot = start + slot_of(h, load_u16(displacement), end - start);
+    return start <= end && end < t->pair_slots ? slot : SIZE_MAX;
+}
+
+/* Whether looking up what a slot of TIDX or PIDX holds leads to that slot (I26). */
+static int token_leads_back(const tkx *t, const uint8_t *slot) {
+    const uint32_t id = load_u32(slot) & MAX_IDS;
+    const uint8_t *key;
+    uint32_t length, flags;
+    uint64_t h;
+    if (load_u32(slot) == TKX_NONE) return 1;
+    if (id >= t->id_count || !read_key(t, id, &key, &length, &flags)) return 0;
+    h = hash_bytes(key, length);
+    return length <= t->max_token_bytes && slot_fits(load_u32(slot), h) && token_slot(t, h) == slot;
+}
+
+static int pair_leads_back(const tkx *t, size_t slot) {
+    const uint64_t pair = load_u64(t->pair_index.data + PAIR_INDEX_HEADER + 8 * slot);
+    const uint32_t left = (uint32_t)(pair >> 42), right = (uint32_t)(pair >> 21) & MAX_IDS,
+                   ids = t->id_count;
+    return !~pair || (left < ids && right < ids && (pair & MAX_IDS) < ids &&
+                      pair_slot(t, left, right) == slot);
+}
+
 /* The unit of TRIE for a child, which exists if the label is the byte; above 256, it is damaged. */
 static TKX_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;

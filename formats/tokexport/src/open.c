@@ -127,13 +127,6 @@ static int check_edits(const tkx *t) {
 
 #endif
 
-/* Finds the parts of PIDX, after its size was checked. */
-static void find_pair_tables(tkx *t) {
-    const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
-    t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
-    t->pair_displacements = t->pair_rows + 4 * (rows + 1);
-}
-
 int tkx_open(tkx *t, const void *data, size_t size) {
     int code;
     if (!t || (!data && size)) return TKX_E_ARGUMENT;
@@ -158,7 +151,10 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 #endif
     if (code != TKX_OK) return code;
     study_added(t);
-    if (t->pair_index.data) find_pair_tables(t);
+    if (t->pair_index.data) {
+        t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
+        t->pair_displacements = t->pair_rows + 4 * (size_t)((t->id_count - 1) >> t->row_shift) + 8;
+    }
 #ifndef TKX_NO_CHARACTERS
     t->ascii_symbols = find_ascii_symbols(t);
 #endif
@@ -179,6 +175,12 @@ int tkx_check(const tkx *t) {
             if (*end) return TKX_E_PADDING;
         }
         end = s.data + s.size;
+    }
+    for (i = 0; i < t->token_slots; i++) {
+        if (!token_leads_back(t, t->token_index.data + 8 + 4 * (size_t)i)) return TKX_E_CORRUPT;
+    }
+    for (i = 0; i < t->pair_slots; i++) {
+        if (!pair_leads_back(t, i)) return TKX_E_CORRUPT;
     }
     return TKX_OK;
 }

@@ -8,6 +8,7 @@ which a text passes through them:
     tables          tables by code point, byte tries    SPEC 2.2, 2.3
     file            sections, checks on opening         SPEC 2.1, 4.1
     lookup          hashing, the two indexes            SPEC 2.4, 2.5
+    check           the check on request                SPEC 4.3
     added_tokens    what is found before all else       SPEC 3.2
     operations      the normalizer, with normal_forms and charsmap: SPEC 3.3
     stages          the pre-tokenizer                   SPEC 3.4
@@ -26,10 +27,11 @@ from __future__ import annotations
 
 from .added_tokens import ALL
 from .chat import encode_chat
+from .check import check_file
 from .data import TokexportError
 from .decode import decode_bytes, decode_text, decode_tokens
 from .encode import encode
-from .file import File, check_file, open_file
+from .file import File, open_file
 from .prefixes import prefix_ids
 from .self_test import self_test
 from .spans import encode_spans

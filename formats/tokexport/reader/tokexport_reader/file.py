@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from .container import BPE, UNIGRAM, Entry, Header, check_sections, read_header, read_section_table
+from .container import BPE, UNIGRAM, Entry, Header, read_header, read_section_table
 from .data import NONE, require, u16, u16s, u32, u32s
 from .operations import OPERATION_SIZE, Operation, read_operations
 from .stages import LABEL_TABLE_SIZE, STAGE_SIZE, Stage, read_stages
@@ -111,11 +111,6 @@ def open_file(data: bytes) -> File:
         require(size is None or size == len(section), "TKX_E_SECTION_SIZE")
     _ = file.operations, file.stages  # reading them checks them
     return file
-
-
-def check_file(file: File) -> None:
-    """The check on request: I24 and I25."""
-    check_sections(file.data, file.table)
 
 
 def check_present(file: File) -> None:

@@ -53,13 +53,17 @@ def slot_of(h: int, displacement: int, slot_count: int) -> int:
     return (x >> 32) * slot_count >> 32
 
 
+def token_slot(file: File, h: int) -> int:
+    """The only slot of TIDX for a key with this hash."""
+    slots, buckets = u32s(file.sections[b"TIDX"], 0, 2)
+    displacement = u16(file.sections[b"TIDX"], 8 + 4 * slots + 2 * bucket_of(h, buckets))
+    return slot_of(h, displacement, slots)
+
+
 def token_id(file: File, key: bytes) -> int | None:
     """The id of a key, or None."""
-    index = file.sections[b"TIDX"]
-    slots, buckets = u32s(index, 0, 2)
     h = hash_bytes(key)
-    displacement = u16(index, 8 + 4 * slots + 2 * bucket_of(h, buckets))
-    slot = u32(index, 8 + 4 * slot_of(h, displacement, slots))
+    slot = u32(file.sections[b"TIDX"], 8 + 4 * token_slot(file, h))
     if slot == NONE or slot >> 21 != h >> 53:
         return None
     token = slot & ID_MASK
@@ -69,18 +73,14 @@ def token_id(file: File, key: bytes) -> int | None:
 
 def key_of(file: File, token: int) -> bytes:
     """The key by which TIDX finds an id."""
-    if b"KEYS" not in file.sections:
-        return file.token_bytes(token)
-    offset, length = (
-        u32(file.sections[b"KEYS"], 8 * token),
-        u16(file.sections[b"KEYS"], 8 * token + 4),
-    )
+    keys = file.sections.get(b"KEYS", file.sections[b"RECS"])
+    offset, length = u32(keys, 8 * token), u16(keys, 8 * token + 4)
     require(offset + length <= len(file.sections[b"BYTS"]), "TKX_E_CORRUPT")
     return file.sections[b"BYTS"][offset : offset + length]
 
 
-def merged_id(file: File, left: int, right: int) -> int | None:
-    """The merged id of two adjacent ids, or None."""
+def pair_slot(file: File, left: int, right: int) -> int:
+    """The only slot of PIDX for two adjacent ids."""
     index = file.sections[b"PIDX"]
     slots, buckets, row_shift = u32s(index, 0, 3)
     rows_at = 16 + 8 * slots
@@ -89,7 +89,12 @@ def merged_id(file: File, left: int, right: int) -> int | None:
     require(start <= end < slots, "TKX_E_CORRUPT")
     h = hash_pair(left, right)
     displacement = u16(index, displacements_at + 2 * bucket_of(h, buckets))
-    slot = u64(index, 16 + 8 * (start + slot_of(h, displacement, end - start)))
+    return start + slot_of(h, displacement, end - start)
+
+
+def merged_id(file: File, left: int, right: int) -> int | None:
+    """The merged id of two adjacent ids, or None."""
+    slot = u64(file.sections[b"PIDX"], 16 + 8 * pair_slot(file, left, right))
     if slot == MASK or slot >> 42 != left or slot >> 21 & ID_MASK != right:
         return None
     merged = slot & ID_MASK
