@@ -301,7 +301,8 @@ TKX_API int tkx_encode_with_template(const tkx *t, const void *text, size_t size
 TKX_API int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out,
                        size_t capacity, size_t *size);
 
-/* The same as text: valid UTF-8, with U+FFFD where the reference puts it. */
+/* The same as text: valid UTF-8, with U+FFFD where the reference puts it. (What a damaged EDIT
+   inserts is not checked.) */
 TKX_API int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out,
                             size_t capacity, size_t *size);
 

@@ -49,7 +49,7 @@ def decode_text(file: File, ids: Sequence[int], skip_special: bool = False) -> s
     """The text of ids."""
     rules = read_rules(file)
     parts = texts(rules, given(file, rules, listed(file, ids, skip_special)))
-    return b"".join(edited(file, rules, parts)).decode()
+    return replaced(b"".join(edited(file, rules, parts)))
 
 
 def read_rules(file: File) -> Rules:
