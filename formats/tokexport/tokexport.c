@@ -1238,11 +1238,6 @@ static void find_sections(tkx *t) {
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
-    /* XPRS with the rule BYTES applies without CHRS, otherwise to the characters of CHRS. */
-    t->cuts_bytes = field(t->crossings, 0) == CROSSED_BYTES;
-    if (t->model != MODEL_BPE || !t->cuts_bytes != (t->characters.data != NULL) ||
-        field(t->characters, 0) == UNIT_BYTE)
-        memset(&t->crossings, 0, sizeof t->crossings), t->cuts_bytes = 0;
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 }
@@ -1292,6 +1287,11 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 #endif
     if (code != TKX_OK) return code;
     study_added(t);
+    /* XPRS with the rule BYTES applies without CHRS, otherwise to the characters of CHRS. */
+    t->cuts_bytes = field(t->crossings, 0) == CROSSED_BYTES;
+    if (t->model != MODEL_BPE || !t->cuts_bytes != (t->characters.data != NULL) ||
+        field(t->characters, 0) == UNIT_BYTE)
+        memset(&t->crossings, 0, sizeof t->crossings), t->cuts_bytes = 0;
     if (t->pair_index.data) {
         t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
         t->pair_displacements = t->pair_rows + 4 * (size_t)((t->id_count - 1) >> t->row_shift) + 8;
