@@ -329,7 +329,7 @@ def test_a_slot_that_its_key_or_pair_does_not_lead_to_is_found_on_request(
 
 @pytest.mark.parametrize(
     ("name", "tag", "header", "slot_size"),
-    [("byte-fallback", b"PIDX", 16, 8), ("behaviors", b"PIDX", 16, 8), ("holes", b"TIDX", 8, 4)],
+    [("byte-fallback", b"PIDX", 16, 8), ("stopping", b"PIDX", 16, 8), ("holes", b"TIDX", 8, 4)],
 )
 def test_a_wrong_row_start_or_displacement_is_found_on_request_or_gives_no_other_ids(
     library: Library, name: str, tag: bytes, header: int, slot_size: int
@@ -347,4 +347,4 @@ def test_a_wrong_row_start_or_displacement_is_found_on_request_or_gives_no_other
             for case in cases if codes[-1] == OK else ():
                 result = library.encode(case["text"].encode())
                 assert result in ((OK, case["ids"]), (CORRUPT, []))
-    assert {*codes} == {OK, CORRUPT}
+    assert CORRUPT in codes

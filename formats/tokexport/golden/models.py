@@ -157,6 +157,9 @@ def added() -> Golden:
         {"content": "  ", "normalized": True},
         {"content": "\t"},
         {"content": "\u2003", "lstrip": True},
+        {"content": "k>w"},
+        {"content": "oo", "single_word": True},
+        {"content": "</w", "special": True},
     ]
     added_tokens = tuple(
         AddedToken(id=len(tokens) + index, **fields) for index, fields in enumerate(flags)
@@ -205,6 +208,7 @@ def added() -> Golden:
         "</s>\t\t<mask>\t<both> \t <both>",
         "hello\n \u3000<mask>x</s>\u3000 <mask>",
         "</s>\u2003x",
+        "<mask>w xooo </woo",
         "",
         " ",
         "\u4f60\u597d<s>\U0001f600",
@@ -280,6 +284,8 @@ def normalized() -> Golden:
         "\u0301e \u0301\u0301e\u0301\u0301",
         "a\u0316\u0325 a\u0325\u0325 a\u0325\u0301",
         "\uac01\u11a8 \uac00\u11a7 \u1100\u1161\u11a7",
+        "\u1112\u1175\u11c2 \u1100\u1173\u11af \u1112\u1161\u11ab",
+        "\u1113\u1161 \u1100\u1176 a\u1161 \u1100a \uac00\u11c3 \u4e0c\u11a8 e\u0316\u0301",
         "plain",
     ]
     version = library_version()
@@ -425,8 +431,8 @@ def bytes_stages() -> Golden:
 
 def behaviors() -> Golden:
     """Every behavior, invert, and a pattern that reads on past its last match end (memo_count)."""
-    tokens = [*byte_tokens(), "ab", "abab", ".,", "--", "xx"]
-    merges = [("a", "b"), ("ab", "ab"), (".", ","), ("-", "-"), ("x", "x")]
+    tokens = [*byte_tokens(), "ab", "abab", ".,", "--", "xx", "b."]
+    merges = [("a", "b"), ("ab", "ab"), (".", ","), ("-", "-"), ("x", "x"), ("b", ".")]
     stages = [
         ("[;|]", Behavior.REMOVED, False),
         ("[^_]+", Behavior.REMOVED, True),
@@ -439,7 +445,7 @@ def behaviors() -> Golden:
     ]
     texts = [
         "abab;abab|;ab_ab__",
-        ".,ab.,ab..ab,",
+        ".,ab.,ab..ab,b.b",
         "--ab--ab-+ab+",
         "01ab23 4",
         "xxyxaxx",
@@ -491,6 +497,7 @@ def ranks_with_holes() -> Golden:
         "<|end|><|endof|>",
         "<|end",
         "xyzzyxyzzy 12345",
+        "apw",  # its slot in TIDX has its fingerprint, but another key
         "THE\u017f '\u017f",
         "a  \n",
         "the<|end|>the",

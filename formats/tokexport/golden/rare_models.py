@@ -70,7 +70,7 @@ def dropped() -> Golden:
     """Bytes without an id and without an unknown token produce nothing, and shift what follows."""
     tokens = ["a", "b", "\u0120", "ab", "\u00c3"]
     model = _byte_pairs(tokens, [("a", "b")])
-    texts = ["\u00e9 ab", "xab a", "\u00e8\u00e9ab a b", "a\u4e2dab"]
+    texts = ["\u00e9 ab", "xab a", "\u00e8\u00e9ab a b", "a\u4e2dab", "!ab~ab\x7fab", "\x7fabab"]
     return _document("dropped", model, texts, pre_tokenizer=BYTE_LEVEL)
 
 
@@ -106,8 +106,10 @@ def decomposed() -> Golden:
     normalizer's output.
     """
     letters = "ae\u0301\u0316\u0325\u0308\u1100\u1161\u11a8\u212b\u030aA"
+    letters += "\u1112\u1173\u1175\u11ab\u11af\u11c2"
     texts = [
         "\uac00\uac01\u1100\u1161",
+        "\ud7a3\uae00\ud55c",
         "\u00e9\u0316",
         "a\u0301\u0316\u0308\u0325",
         "\u212b",
@@ -118,7 +120,7 @@ def decomposed() -> Golden:
         _unigram(letters),
         [*texts, "e\u0301\u00e9"],
         normalizer={"type": "NFD"},
-        added_tokens=[_added(13, "e\u0301")],
+        added_tokens=[_added(1 + len(letters), "e\u0301")],
         trimmed=True,
     )
 

@@ -101,6 +101,8 @@ def _changes_of_an_encoder() -> dict[str, Change]:
         "SECTION_SIZE-token-index-no-slots.bin": _indexes(TOKEN_INDEX, 0, 9),
         "SECTION_SIZE-pair-index-no-buckets.bin": _set(PAIR_INDEX + 4, 4, 0),
         "SECTION_SIZE-pair-index-overflow.bin": _indexes(PAIR_INDEX, 0x20000002, 1),
+        "SECTION_SIZE-pair-index-row-shift.bin": _set(PAIR_INDEX + 8, 4, 22),
+        "SECTION_SIZE-pair-index-reserved.bin": _set(PAIR_INDEX + 12, 4, 1),
         "SECTION_SIZE-splits.bin": _set(SPLITS, 4, 1),
         "SECTION_SIZE-cuts.bin": _without_encoder(b"CUTS"),
         "MISSING-decoder.bin": _without_encoder(b"EDIT"),

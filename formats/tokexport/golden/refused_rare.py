@@ -39,6 +39,10 @@ def refused_rare(decode: bytes, bpe: bytes) -> dict[str, bytes]:
         name: _file(header, contents_of(decode) | sections, ModelType.UNIGRAM)
         for name, sections in _unigrams().items()
     }
+    files |= {
+        f"SECTION_SIZE-{name}": _file(header, contents_of(decode) | sections)
+        for name, sections in _sizes().items()
+    }
     files["MISSING-classes"] = _file(header, contents_of(bpe) | {Tag.ADDED_TOKENS: _stripping()})
     files["HEADER-65-sections"] = _many_sections(decode)
     return {f"{name}.bin": content for name, content in files.items()}
@@ -104,6 +108,42 @@ def _unigrams() -> dict[str, Contents]:
         "MISSING-scores": {Tag.TRIE: trie, Tag.SPLITS: no_stages},
         "SPLITS-bytes-of-unigram": {Tag.TRIE: trie, Tag.SPLITS: _stages({}), Tag.SCORES: scores},
     }
+
+
+def _sizes() -> dict[str, Contents]:
+    """Sections put into smallest-decode.bin, of another size than their header implies."""
+    wrong = {
+        "scores": (Tag.SCORES, 1),
+        "double-scores": (Tag.DOUBLE_SCORES, 1),
+        "ranks": (Tag.RANKS, 1),
+        "keys": (Tag.KEYS, 1),
+        "trie": (Tag.TRIE, 33),
+        "decoder": (Tag.DECODER, 9),
+        "template": (Tag.TEMPLATE, 9),
+        "added-tokens": (Tag.ADDED_TOKENS, 97),
+        "added-classes": (Tag.ADDED_CLASSES, 8),
+        "trimming": (Tag.TRIMMING, 9),
+        "alignment": (Tag.ALIGNMENT, 25),
+        "special-ids": (Tag.SPECIAL_IDS, 21),
+        "self-test": (Tag.SELF_TEST, 17),
+    }
+    levels, ascii_map = 544, 128 * 128 // 8
+    heads: dict[str, tuple[Tag, tuple[int, ...], int]] = {
+        "characters": (Tag.CHARACTERS, (1, 1, 0, 0), 0),
+        "characters-without-levels": (Tag.CHARACTERS, (0, 1, 0, 0), 0),
+        "characters-unit": (Tag.CHARACTERS, (2, 1, 0, 0), levels),
+        "characters-places": (Tag.CHARACTERS, (1, 0, 0, 0), 0),
+        "characters-of-bytes-with-blocks": (Tag.CHARACTERS, (1, 1, 1, 0), 1024),
+        "crossings": (Tag.CROSSINGS, (0, 6), 0),
+        "crossings-rule": (Tag.CROSSINGS, (4, 6), ascii_map + 8),
+        "crossings-bits": (Tag.CROSSINGS, (0, 5), ascii_map + 4),
+    }
+    files: dict[str, Contents] = {name: {tag: bytes(size)} for name, (tag, size) in wrong.items()}
+    files |= {
+        name: {tag: b"".join(number.to_bytes(4, "little") for number in numbers) + bytes(size)}
+        for name, (tag, numbers, size) in heads.items()
+    }
+    return files | {"edits": {Tag.DECODER: bytes(8), Tag.EDITS: bytes(273)}}
 
 
 def _file(header: Any, contents: Contents, model: ModelType = ModelType.BPE) -> bytes:

@@ -92,7 +92,16 @@ SEQUENCE_PRE_TOKENIZER: tuple[PreTokenizerStep, ...] = (
     Prepend("_", only_first=True),
     Split("x", Behavior.REMOVED),
 )
-SEQUENCE_TEXTS = ["aaa<a><ab", "e\u0301\u0302\u00e9e", "x<a>xax", "", "\u00e9", "plain", "<<a<aa>"]
+SEQUENCE_TEXTS = [
+    "aaa<a><ab",
+    "e\u0301\u0302\u00e9e",
+    "x<a>xax",
+    "",
+    "\u00e9",
+    "plain",
+    "<<a<aa>",
+    "_b~",
+]
 
 
 def rewritten(text: str) -> str:
