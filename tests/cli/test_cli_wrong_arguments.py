@@ -108,7 +108,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ),
         *(
             (f"{command} --output /dev/null", "only a regular file is replaced; name a file")
-            for command in ("embed FILE FILE", "count TEXT", "demo")
+            for command in ("embed FILE FILE", "count TEXT", "demo SOURCE")
         ),
         ("tokenize FILE TEXT -o /dev/null", "/dev/null is not a directory; name another"),
         ("tokenize FILE TEXT -o FILE", "FILE is not a directory; name another"),
@@ -121,9 +121,9 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
         ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
         ("chat-template FILE BYTES", "BYTES: not UTF-8 at byte 2; convert it to UTF-8"),
-        *(  # since Python 3.14, what json reads can be rendered
+        *(  # since Python 3.12, what json reads can be rendered
             [("chat-template FILE NESTED --template TEMPLATE", "NESTED: nested too deeply")]
-            if sys.version_info < (3, 14)
+            if sys.version_info < (3, 12)
             else []
         ),
         ("chat-template FILE DEEP", "DEEP: nested too deeply"),
