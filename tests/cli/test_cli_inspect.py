@@ -12,6 +12,7 @@ from reader_samples import added, document
 from repository import small_source
 
 import tokexport
+from tokexport.errors import FormatError
 from tokexport.file.layout import Header, ModelType, Tag
 
 
@@ -28,6 +29,14 @@ def test_the_facts_of_a_file_match_the_tokenizer(run: Run, small_file: PathOf) -
     assert facts["self_test"] == tokenizer.self_test() > 0
     assert [(entry["tag"], entry["size"]) for entry in facts["sections"]] == tokenizer.sections()
     assert facts["provenance"]["source"] == "tokenizer.json"
+
+
+def test_damage_that_the_checksums_do_not_show_is_found(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "it.bin"
+    path.write_bytes(golden_files.refused("CORRUPT-pair-index-row.bin"))
+    with pytest.raises(FormatError, match="out of range"):
+        tokexport.load(path).check()
+    assert "it.bin: section TIDX or PIDX is damaged: a key or" in run("inspect", path).refusal
 
 
 def test_a_decode_only_file_is_described_as_such(run: Run, tmp_path: Path) -> None:

@@ -85,6 +85,16 @@ class Contents:
         """The error for a section with invalid content."""
         return damaged(self.tokenizer, tag_text(tag), problem)
 
+    def check_indexes(self) -> None:
+        """Raises FormatError if a key or a pair is not found; anything else damaged is named by
+        what reads it.
+        """
+        try:
+            self.tokenizer.check()
+        except FormatError as error:
+            problem = "a key or a pair is not where it is looked for"
+            raise damaged(self.tokenizer, "TIDX or PIDX", problem) from error
+
     def section(self, tag: bytes) -> bytes | None:
         return section(self.tokenizer, tag)
 

@@ -51,7 +51,7 @@ def inspect(
 ) -> None:
     """Shows a file's contents, or whether a source is exact.
 
-    For a tokexport file, checks the checksums first and runs the self test.
+    For a tokexport file, checks the whole file and runs the self test.
 
     For a source (a file, a directory, or a repository of the hub), shows whether each part is exact
     or refused, and then what the file would contain; exit code 0: all exact, 1: refused.
@@ -88,6 +88,7 @@ def inspect(
         text = "\n".join(map(added_text, contents.added_tokens))
     else:
         facts = file_facts(contents)
+        contents.check_indexes()
         text = "" if as_json else describe(facts, contents)
     Output(False, as_json).give("inspect", facts, text)
 

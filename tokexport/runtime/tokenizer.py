@@ -127,7 +127,7 @@ def load(
         data = embedded(data)
     core = Core(data, name)
     if check:
-        core.check()
+        core.check(False)
     return Tokenizer(core, data, path)
 
 
@@ -481,6 +481,14 @@ class Tokenizer:
     def to_bytes(self) -> bytes:
         """The bytes of the file, which :func:`load` accepts in another process or machine."""
         return bytes(self._data)
+
+    def check(self) -> None:
+        """Checks the whole file as ``tkx_check`` does: the checksums, which ``load`` verifies too,
+        and that every key and pair in its indexes is found. Takes milliseconds.
+
+        Raises ``FormatError`` at the first defect.
+        """
+        self._core.check(True)
 
     def self_test(self) -> int:
         """Encodes the file's self-test texts, and compares the ids with the stored ones of the

@@ -8,7 +8,8 @@
 
 namespace tokexport {
 
-// True: tkx_check would return TKX_OK. False: it may still; only tkx_check can say what is wrong.
+// True: all are right, and so is the padding. False: they may still be; only tkx_check, which also
+// checks the indexes, can say what is wrong.
 bool sections_are_intact(const tkx &file);
 
 }  // namespace tokexport

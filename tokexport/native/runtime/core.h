@@ -94,7 +94,7 @@ public:
     nanobind::object encode_bytes(nanobind::handle data, nanobind::handle allowed, Truth template_);
     nanobind::object encode_pair(nanobind::handle a, nanobind::handle b, nanobind::handle allowed,
                                  Truth template_);
-    void check() const;
+    void check(bool whole) const;
     std::size_t self_test();
 
     // spans.cpp. `texts`: a tuple of one or two. Returns ids, (start, end), type ids, and per id 1
