@@ -18,7 +18,7 @@ from tokexport.cli.options import (
     target_option,
     token_option,
 )
-from tokexport.corpus.documents import InputFile, find_files
+from tokexport.corpus.documents import find_files, total_size
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
@@ -88,7 +88,7 @@ def count(
                 parts, show = parts_of_file("-"), counting(line, 0)
                 counts = count_stream(parts, target, field=field, progress=show, **common)
             else:
-                total = sum(InputFile.of(file).size for file in find_files(inputs))
+                total = total_size(find_files(inputs))
                 show = counting(line, total)
                 counts = count_files(inputs, target, field=field or "text", progress=show, **common)
     documents = sum(run.documents for run in counts.runs)

@@ -20,7 +20,7 @@ from tokexport.cli.options import (
     token_option,
 )
 from tokexport.corpus import tokenize as library
-from tokexport.corpus.documents import ByteStream, InputFile, find_files
+from tokexport.corpus.documents import ByteStream, find_files, total_size
 from tokexport.corpus.pipeline import SHARD_TOKENS
 from tokexport.errors import TokexportError
 
@@ -87,7 +87,7 @@ def tokenize(
     if is_standard_input(inputs):
         source = ByteStream(parts_of_file("-"), "standard input")
     else:
-        total = sum(InputFile.of(file).size for file in find_files(inputs))
+        total = total_size(find_files(inputs))
     started = time.monotonic()
     with ProgressLine(output.quiet) as line:
 

@@ -151,6 +151,15 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
     return files
 
 
+def total_size(files: Sequence[Path]) -> int:
+    """The size of files in bytes. UnreadableError for one that cannot be read."""
+    total = 0
+    for path in files:
+        with reading(path):
+            total += path.stat().st_size
+    return total
+
+
 def _files_in(folder: Path) -> Iterator[Path]:
     """The supported files in a folder; each folder in it once, as links may lead to it again.
 
