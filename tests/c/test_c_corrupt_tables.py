@@ -312,6 +312,12 @@ def test_a_row_of_merges_that_ends_before_it_begins_or_after_all_slots(library: 
         assert library.encode(b"ab" * 100)[0] == expected  # the algorithm for long pre-tokens
 
 
+def test_a_row_of_merges_that_begins_too_late_is_not_read_past_its_end(library: Library) -> None:
+    """Golden bytes that once produced other ids without an error."""
+    assert library.open(patched("ranked", (b"PIDX", 43, "B", 255))) == OK
+    assert library.encode(b"bcab") == (CORRUPT, [])
+
+
 @pytest.mark.parametrize("name", [name for name in golden_files.REFUSED_NAMES if "CORRUPT" in name])
 def test_a_slot_that_its_key_or_pair_does_not_lead_to_is_found_on_request(
     library: Library, name: str

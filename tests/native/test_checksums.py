@@ -22,7 +22,7 @@ def with_chat(size: int, seed: int) -> bytes:
 
 @pytest.mark.parametrize("size", [*range(1, 300), 1023, 1024, 1025, 4096, 70_001])
 def test_sections_of_every_size_pass(size: int) -> None:
-    Core(with_chat(size, size), NAME).check(False)
+    Core(with_chat(size, size), NAME).check(whole=False)
 
 
 @given(
@@ -33,4 +33,4 @@ def test_a_bit_that_differs_is_found(size: int, seed: int, share: float) -> None
     bit = int(share * 8 * size)
     Sections(data).view(Tag.CHAT_TEMPLATE)[bit // 8] ^= 1 << bit % 8
     with pytest.raises(FormatError, match="checksum"):
-        Core(bytes(data), NAME).check(False)
+        Core(bytes(data), NAME).check(whole=False)

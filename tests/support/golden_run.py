@@ -46,7 +46,7 @@ class Runtime:
     def open_file(self, content: bytes) -> RuntimeFile:
         """Opened and fully checked."""
         try:
-            Core(content, "golden").check(True)
+            Core(content, "golden").check(whole=True)
         except FormatError as error:
             raise RefusedError(NAMES_OF_CODES[error.code]) from error
         return RuntimeFile(load(content))

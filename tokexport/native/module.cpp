@@ -173,8 +173,7 @@ NB_MODULE(_core, m) {
         .def("prefix_children", &Core::prefix_children, "begin"_a, "end"_a, "depth"_a,
              nb::sig("def prefix_children(self, begin: int, end: int, depth: int)"
                      " -> list[tuple[int, int, int]]"))
-        .def("check", &Core::check, nb::arg("whole"),
-             nb::sig("def check(self, whole: bool) -> None"))
+        .def("check", &Core::check, "whole"_a, nb::sig("def check(self, whole: bool) -> None"))
         .def("self_test", &Core::self_test, nb::sig("def self_test(self) -> int"))
         .def_prop_ro("uses_bulk", &Core::uses_bulk)
         .def_prop_ro("id_count", &Core::id_count)

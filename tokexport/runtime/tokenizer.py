@@ -127,7 +127,7 @@ def load(
         data = embedded(data)
     core = Core(data, name)
     if check:
-        core.check(False)
+        core.check(whole=False)
     return Tokenizer(core, data, path)
 
 
@@ -488,7 +488,7 @@ class Tokenizer:
 
         Raises ``FormatError`` at the first defect.
         """
-        self._core.check(True)
+        self._core.check(whole=True)
 
     def self_test(self) -> int:
         """Encodes the file's self-test texts, and compares the ids with the stored ones of the

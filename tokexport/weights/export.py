@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: bytes, parameters, and the absolute errors of int8 weights, or 0."""
+    """What was written: bytes, parameters, and absolute errors of int8 weights (0 for float32)."""
 
     target: Path
     size: int
