@@ -61,6 +61,13 @@ def test_a_project_can_use_add_subdirectory(tmp_path: Path) -> None:
     assert printed == PRINTED
 
 
+def test_a_part_that_does_not_exist_cannot_be_left_out(tmp_path: Path) -> None:
+    command = ["cmake", "-S", ROOT, "-B", tmp_path, "-DTOKEXPORT_WITHOUT=UNIGRAM;BANANA"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "no part is named BANANA" in done.stderr
+
+
 @pytest.mark.skipif(not shutil.which("git"), reason="no git")
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
 def test_a_project_can_use_fetch_content(tmp_path: Path, shared: str) -> None:
@@ -81,10 +88,10 @@ def test_a_project_can_use_fetch_content(tmp_path: Path, shared: str) -> None:
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
 def test_a_project_finds_an_installation(tmp_path: Path, shared: str) -> None:
     build, prefix = tmp_path / "build", tmp_path / "prefix"
-    options = (f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DBUILD_SHARED_LIBS={shared}")
-    run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_INSTALL_LIBDIR=lib", *options])
+    options = ("-DCMAKE_INSTALL_LIBDIR=lib", f"-DBUILD_SHARED_LIBS={shared}")
+    run(["cmake", "-S", ROOT, "-B", build, *options])
     run(["cmake", "--build", build])
-    run(["cmake", "--install", build])
+    run(["cmake", "--install", build, "--prefix", prefix])
     import_code = f"find_package(tokexport {__version__} REQUIRED)"
     assert consumer(tmp_path / "use", import_code, f"-DCMAKE_PREFIX_PATH={prefix}") == PRINTED
     (tmp_path / "use.c").write_text(USE)
