@@ -41,6 +41,22 @@ def test_without_arguments_an_example_says_how_it_is_used(name: str, tmp_path: P
     assert done.stderr.startswith(f"usage: {name} ".encode())
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("decode_ids", ["nosuch", "1"], b"nosuch: No such file or directory\n"),
+        ("decode_ids", [str(ADDED), "1x"], b"decode_ids: 1x is not an id\n"),
+        ("stream_reply", [str(ADDED)], b"stream_reply: the input has more than ids\n"),
+    ],
+)
+def test_an_example_says_what_it_cannot_use(
+    name: str, arguments: list[str], said: bytes, tmp_path: Path
+) -> None:
+    command = [built(name, tmp_path), *arguments]
+    done = subprocess.run(command, input=b"1 abc", capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 def test_encode_stdin_prints_the_ids_of_standard_input(tmp_path: Path) -> None:
     program = built("encode_stdin", tmp_path)
     golden = RUNTIME / "golden" / "smallest-bpe.bin"

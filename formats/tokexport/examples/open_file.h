@@ -17,14 +17,15 @@ static int open_file(tkx *t, const char *path) {
     unsigned char *data = NULL;
     long size = -1;
     int code = TKX_E_EMPTY;
-    if (file && fseek(file, 0, SEEK_END) == 0) size = ftell(file);
+    if (!file) return perror(path), 0;
+    if (fseek(file, 0, SEEK_END) == 0) size = ftell(file);
     if (size > 0) data = (unsigned char *)malloc((size_t)size);
     if (data) {
         rewind(file);
         if (fread(data, 1, (size_t)size, file) == (size_t)size)
             code = tkx_open(t, data, (size_t)size);
     }
-    if (file) fclose(file);
+    fclose(file);
     if (code != TKX_OK) fprintf(stderr, "%s: %s\n", path, tkx_error(code));
     return code == TKX_OK;
 }
