@@ -160,15 +160,20 @@ def comparison(results: Sequence[Result], core: str) -> str:
     """The README's table of alternatives: known facts, with the figures measured here."""
     peers = ("tokenizers", "tiktoken", "sentencepiece")
     modules = {name: f"{module_size(name) / 1e6:.1f} MB" for name in peers}
-    speeds = {name: [] for name in peers}  # type: dict[str, list[float]]
-    loading = dict.fromkeys(peers, "")
+    speeds: dict[str, list[float]] = {}
+    loading: dict[str, str] = {}
     for result in results:
         for number, name in enumerate(result.names[1:], 1):
-            speeds[name] += [result.speeds[text].ratios[number] for text in README_TEXTS]
-            if result.subject.name in ("Llama 3", "Llama 2") and not loading[name]:
-                loading[name] = f"{result.loading[number]:,.0f} ms, {result.subject.name}"
+            found = [result.speeds[text].ratios[number] for text in README_TEXTS]
+            speeds.setdefault(name, []).extend(found)
+            if result.subject.name in ("Llama 3", "Llama 2"):
+                text = f"{result.loading[number]:,.0f} ms, {result.subject.name}"
+                loading.setdefault(name, text)
     slowest = max(result.cost.opening for result in results)
+    slowest_load = max(result.loading[0] for result in results)
     ranges = {name: f"{rate(min(all_))}× to {rate(max(all_))}×" for name, all_ in speeds.items()}
+    module = module_size("tokexport") / 1e6
+    unknown = "not measured"
     head = ["", "tokexport", *(f"`{name}`" for name in peers), "GGUF, llama.cpp"]
     rows = [
         ["reads", "all of these", "tokenizer.json", "ranks", ".model", "GGUF"],
@@ -178,14 +183,26 @@ def comparison(results: Sequence[Result], core: str) -> str:
         ],
         [
             *("ids", "the reference's, or refused", "the reference", "the reference"),
-            *("the reference", "right where the name is known"),
+            *("the reference", "correct if llama.cpp knows the name"),
         ],
-        ["native code", f"{core} KB", *modules.values(), "part of llama.cpp"],
-        ["needs", "`memcpy`", "Rust, a heap", "Rust, a heap", "C++, a heap", "C++, a heap"],
-        ["to open", f"{slowest:.0f} µs or less", *loading.values(), "not measured"],
-        ["speed-up of tokexport", "", *ranges.values(), "not measured"],
         [
-            *("devices", "all with a C99 compiler", "hosts with Rust's std", "hosts with Python"),
+            *("native code", f"{core} KB in C, {module:.1f} MB in Python"),
+            *(*modules.values(), "part of llama.cpp"),
+        ],
+        [
+            *("needs", "`memcpy` in C; a heap in Python"),
+            *("Rust, a heap", "Rust, a heap", "C++, a heap", "C++, a heap"),
+        ],
+        [
+            *("to open", f"{slowest:.0f} µs or less in C, {slowest_load:.1f} ms in Python"),
+            *(*(loading.get(name, unknown) for name in peers), unknown),
+        ],
+        [
+            *("speed-up", "in Python, over each of these:"),
+            *(*(ranges.get(name, unknown) for name in peers), unknown),
+        ],
+        [
+            *("devices", "any with a C99 compiler", "hosts with Rust's std", "hosts with Python"),
             *("hosts with C++", "hosts with C++"),
         ],
     ]
