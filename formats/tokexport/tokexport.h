@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport.h - run a tokenizer from one mapped file, with exactly the ids of its own library.
+/* tokexport.h - run a tokenizer from one mapped file, with exactly the ids of the original library.
 
    A tokexport file is used in place: in a mapping, in flash, in an array, at any alignment. There
    is no parser, no regular expression engine, no heap, no writable global, and no loading step.

@@ -8,7 +8,7 @@ which a text passes through them:
     tables          tables by code point, byte tries    SPEC 2.2, 2.3
     file            sections, checks on opening         SPEC 2.1, 4.1
     lookup          hashing, the two indexes            SPEC 2.4, 2.5
-    check           the check on request                SPEC 4.3
+    check           the full check                      SPEC 4.3
     added_tokens    what is found before all else       SPEC 3.2
     operations      the normalizer, with normal_forms and charsmap: SPEC 3.3
     stages          the pre-tokenizer                   SPEC 3.4

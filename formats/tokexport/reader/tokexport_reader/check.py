@@ -1,4 +1,4 @@
-"""The check on request: I24 to I26 (SPEC 4.3)."""
+"""The full check: I24 to I26 (SPEC 4.3)."""
 
 from __future__ import annotations
 

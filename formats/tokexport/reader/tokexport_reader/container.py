@@ -96,7 +96,7 @@ def next_section(end: int) -> int:
 
 
 def check_sections(data: bytes, entries: list[Entry]) -> None:
-    """The check on request: I24, then I25."""
+    """The full check: I24, then I25."""
     for entry in entries:
         crc32 = zlib.crc32(data[entry.offset : entry.offset + entry.size])
         require(crc32 == entry.crc32, "TKX_E_CRC")
