@@ -126,11 +126,8 @@ class _Boundary:
         self._doubled = ""
         match op:
             case NormalForm():
-                # Normalization never composes two ASCII characters; others are not traced.
-                self._left = np.where(self._left < ASCII, self._left, LOST)
-                right = np.where(self._right < ASCII, self._right, LOST)
-                composed = np.where(right == LOST, LOST, _composites(op)[:, right])
-                self._right = _each_once(composed.reshape(-1, ASCII))
+                # Normalization never composes two ASCII characters.
+                self._become(np.arange(ASCII), _composites(op))
             case CharacterMapping():
                 self._map(op.apply)
             case rewriting.ReplaceOp(program, content):
@@ -162,6 +159,12 @@ class _Boundary:
         else:
             self.pass_program(op.clusters)
             last, firsts = _edges_of_clusters(op.sequences, op.clusters)
+        self._become(last, firsts)
+
+    def _become(self, last: Images, firsts: Images) -> None:
+        """Each ASCII character becomes a text that ends with the one in ``last`` and begins with
+        one of those in ``firsts``, shape (n, ASCII); other characters are not traced.
+        """
         left, right = (
             np.where(images < ASCII, images, LOST) for images in (self._left, self._right)
         )

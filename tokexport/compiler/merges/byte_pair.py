@@ -36,7 +36,7 @@ def byte_pair_tables(
 ) -> tuple[BytePairTables, npt.NDArray[np.float32]]:
     """Compiles BPE; returns the scores too. UnsupportedError if a token merges in two ways."""
     merges = canonical_merges(model)
-    first, rules, in_order = merges.first, merges.rules, merges.ranks_follow_ids
+    first, rules = merges.first, merges.rules
     crossed = None if model.characters is None else crossings(merges)
     single = _single_tokens(model, merges, tokens)
     del merges  # its ways take as much memory as the indexes
@@ -47,6 +47,7 @@ def byte_pair_tables(
     byte_ids = first.byte_ids if model.characters else map(first.tables[0].get, range(256))
     ranks = np.full(len(tokens), -1, np.int64)
     ranks[rules[:, 0]] = rules[:, 3]
+    in_order = bool((np.diff(ranks[ranks >= 0]) > 0).all())
     tables = BytePairTables(
         ranks=None if in_order else ranks,
         byte_ids=numbers_of(byte_ids),

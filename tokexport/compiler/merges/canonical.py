@@ -61,13 +61,6 @@ class CanonicalMerges:
     ways: Ways
     whole: Numbers
 
-    @property
-    def ranks_follow_ids(self) -> bool:
-        """Whether comparing merged ids is the same as comparing their ranks."""
-        by_id = np.full(1 + int(self.rules[:, 0].max(initial=0)), -1, np.int64)
-        by_id[self.rules[:, 0]] = self.rules[:, 3]
-        return bool((np.diff(by_id[by_id >= 0]) > 0).all())
-
 
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """Reduces the merges of a model to those that can fire.
