@@ -33,8 +33,7 @@ class SentencePieceReference(ReferenceTokenizer):
         """One text; user-defined pieces are always ids."""
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise TypeError("a lone surrogate is no text")  # the library's error does not say that
-        ids: list[int] = self._processor.encode(text)
-        return ids
+        return super().encode(text, special)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         return [self._processor.encode(text) for text in texts]

@@ -8,8 +8,6 @@ is equivalent, otherwise to the joined text (``Decoding.edits``), otherwise they
 Source: ``tokenizers``, the module ``decoders``.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Sequence

@@ -6,8 +6,7 @@ word of one character as the token of that character, whether merges make it or 
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tokexport.model.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
 from tokexport.sources.json_node import Node, show
@@ -17,13 +16,8 @@ _UTF8_LONGEST: Final = 4  # bytes of a character
 _FIRST_LEAD: Final = 0xC2  # of a character of several bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A merge within a token, and the first and the last symbol of the token before it."""
-
-    rank: int
-    first: str
-    last: str
+# The rank of a merge within a token, and the first and the last symbol of the token before it.
+_Step: TypeAlias = tuple[int, str, str]
 
 
 def version_1_model(node: Node) -> dict[str, Any]:
@@ -99,7 +93,7 @@ def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
         if not 1 < len(token) <= _UTF8_LONGEST or not _is_one_character(token):
             continue
         steps, made = _merged(token, ranks)
-        if made and uses.get(token, len(merges)) < max(step.rank for step in steps):
+        if made and uses.get(token, len(merges)) < max(rank for rank, _, _ in steps):
             early[token] = steps
         if not made and not model.flag("ignore_merges"):
             Node(model.file, "model.vocab", token).unsupported(
@@ -112,8 +106,8 @@ def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
     for token, steps in early.items():
         never = len(merges)
         if all(
-            step.rank < min(with_previous.get(step.first, never), with_next.get(step.last, never))
-            for step in steps
+            rank < min(with_previous.get(first, never), with_next.get(last, never))
+            for rank, first, last in steps
         ):
             Node(model.file, "model.vocab", token).unsupported(
                 f"the character {show(token)} merges with others before its own bytes do",
@@ -154,7 +148,7 @@ def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> tuple[list[_Ste
         if not known:
             return steps, symbols == [token]
         rank, place = min(known)
-        steps.append(_Step(rank, symbols[0], symbols[-1]))
+        steps.append((rank, symbols[0], symbols[-1]))
         symbols[place : place + 2] = ["".join(symbols[place : place + 2])]
 
 
