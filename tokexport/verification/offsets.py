@@ -1,10 +1,8 @@
 """The offsets of ids in random strings, in every mode, in characters and in bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from tokexport.errors import FormatError
 from tokexport.sources.reference import Mode, ReferenceStopsError
@@ -12,15 +10,10 @@ from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary, make
 from tokexport.verification.report import Difference
 
-if TYPE_CHECKING:
-    from tokexport.runtime.tokenizer import Unit
-
 OFFSETS: Final = "offsets"
 TRIMMING: Final = "TRIM"  # a section
 NO_SPANS: Final = -13
 NOTE: Final = "the file cannot give offsets, so none were compared"
-
-UNITS: Final[tuple[Unit, ...]] = ("char", "byte")
 
 _Spans: TypeAlias = list[tuple[int, int]]
 
@@ -48,7 +41,8 @@ def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
     """The file's offsets in characters, or a sentence if those in bytes differ, or it fails."""
     how, encode = comparison.how(mode), comparison.tokenizer.encode_with_offsets
     try:
-        characters, data = (encode(text, **how, unit=unit).offsets for unit in UNITS)
+        characters = encode(text, **how, unit="char").offsets
+        data = encode(text, **how, unit="byte").offsets
     except Exception as error:
         no_spans = isinstance(error, FormatError) and error.code == NO_SPANS
         return NOTE if no_spans else f"{type(error).__name__}: {error}"

@@ -32,11 +32,6 @@ class Vocabulary:
         return cls(tuple(filter(None, map(found, ids))), tuple(added))
 
 
-def text_of(data: bytes, *, keep_broken: bool) -> str:
-    """Bytes as text; invalid UTF-8 becomes U+FFFD, or is dropped."""
-    return data.decode("utf-8", "replace" if keep_broken else "ignore")
-
-
 def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
     """Joined tokens: any, neighbours by id, in another letter case, halves, one repeated.
 
@@ -57,7 +52,7 @@ def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
         data = dice.pick(choices) * dice.few(6) + dice.pick(choices)
     if kind in (5, 9):
         data = _other_case(dice, data)
-    return text_of(data, keep_broken=dice.chance(0.3))
+    return data.decode("utf-8", "replace" if dice.chance(0.3) else "ignore")
 
 
 def _other_case(dice: Dice, data: bytes) -> bytes:
@@ -67,7 +62,7 @@ def _other_case(dice: Dice, data: bytes) -> bytes:
 
 def _half(dice: Dice, token: bytes) -> bytes:
     """The beginning or the end of a token, cut between characters if it has several."""
-    characters = text_of(token, keep_broken=False)
+    characters = token.decode("utf-8", "ignore")
     cut = dice.below(len(characters) + 1)
     return (characters[:cut] if dice.chance(0.5) else characters[cut:]).encode()
 
@@ -111,7 +106,7 @@ def added(dice: Dice, vocabulary: Vocabulary) -> str:
             parts.append(content[:cut] + dice.pick(AROUND) + content[cut:])
         parts.append(dice.pick(AROUND))
         if dice.chance(0.4):
-            parts.append(text_of(dice.pick(vocabulary.tokens), keep_broken=False))
+            parts.append(dice.pick(vocabulary.tokens).decode("utf-8", "ignore"))
     return "".join(parts)
 
 
