@@ -66,9 +66,9 @@ def keys(source: Material) -> dict[str, Any]:
     """The values by name. TokexportError for a tokenizer that llama.cpp has no model for."""
     inner = None if source.model is None else source.model.model
     if source.model is not None and isinstance(inner, WordPieceModel):
-        values = word_keys(source.model)
+        values = word_keys(source.model, inner)
     elif source.model is not None and isinstance(inner, GreedyModel):
-        values = rwkv_keys(source.model)
+        values = rwkv_keys(source.model, inner)
     else:
         values = _piece_keys(source) if source.pieces is not None else _bytes_keys(source)
     roles = source.special_ids

@@ -19,10 +19,8 @@ _LONGEST: Final = 100  # characters of a word
 _FIRST: Final = r"\xff" * 8
 
 
-def word_keys(model: TokenizerModel) -> dict[str, Any]:
+def word_keys(model: TokenizerModel, inner: WordPieceModel) -> dict[str, Any]:
     """The keys of WordPiece as in BERT. TokexportError for any other."""
-    inner = model.model
-    assert isinstance(inner, WordPieceModel)
     if (inner.prefix, inner.max_characters) != (_PREFIX, _LONGEST):
         raise refuse("gguf", "its WordPiece is not BERT's", "a GGUF has no other")
     names = {id: _spelled(key.decode()) for key, id in inner.vocab.items()}
@@ -39,10 +37,8 @@ def word_keys(model: TokenizerModel) -> dict[str, Any]:
     return {"model": "bert", "pre": "default", **tokens, **around, **_normalizer(model)}
 
 
-def rwkv_keys(model: TokenizerModel) -> dict[str, Any]:
+def rwkv_keys(model: TokenizerModel, inner: GreedyModel) -> dict[str, Any]:
     """The keys of RWKV's vocabulary: tokens as Python's literals of bytes."""
-    inner = model.model
-    assert isinstance(inner, GreedyModel)
     names = {id: repr(key)[2:-1] for key, id in inner.vocab.items()}
     first = {} if 0 in names else {0: _FIRST}
     kinds = dict.fromkeys(first, PieceType.UNUSED)

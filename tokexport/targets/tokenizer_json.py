@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.model import (
+    AddedToken,
     Behavior,
     BytePairModel,
     CharacterMap,
@@ -26,7 +27,12 @@ from tokexport.model import (
 from tokexport.model.byte_alphabet import to_characters
 from tokexport.sources.patterns import oniguruma
 from tokexport.sources.registry import open_source
-from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, Algorithm, PieceType
+from tokexport.sources.sentencepiece.proto import (
+    SPACE_SYMBOL,
+    Algorithm,
+    PieceType,
+    SentencePieceModel,
+)
 from tokexport.sources.tokenizer_json import document as parts
 from tokexport.targets.material import Material, material, refuse_file
 from tokexport.targets.parts import Part, merges_of, refuse
@@ -47,17 +53,17 @@ def document(source: Material) -> dict[str, Any]:
     if source.document is not None:
         return source.document
     refuse_file(source, _NAME, _SOURCE_ONLY)
-    if source.model is None or not isinstance(source.model.model, BytePairModel):
+    model, pieces = source.model, source.pieces
+    if model is None or not isinstance(inner := model.model, BytePairModel):
         raise refuse(_NAME, "only BPE is written", _INSTEAD)
     steps = source.parts.get(Part.NORMALIZER, ())
-    of_pieces = source.pieces is not None
     return parts.tokenizer_document(
-        added_tokens=_added_tokens(source),
+        added_tokens=_added_tokens(model.added_tokens, pieces),
         normalizer=_sequence("normalizers", [_normalizer(step) for step in steps]),
         pre_tokenizer=_pre_tokenizer(source),
-        post_processor=_post_processor(source.model.template, source.tokens),
-        decoder=_decoder(steps) if of_pieces else parts.byte_level(True),
-        model=_pieces_model(source) if source.pieces else _bytes_model(source),
+        post_processor=_post_processor(model.template, source.tokens),
+        decoder=_decoder(steps) if pieces else parts.byte_level(True),
+        model=_pieces_model(pieces, inner) if pieces else _bytes_model(source),
     )
 
 
@@ -113,14 +119,9 @@ def _any_two(
     return [pair for _, pair in sorted(found, key=lambda one: one[0])]
 
 
-def _pieces_model(source: Material) -> dict[str, Any]:
-    pieces = source.pieces
-    assert pieces is not None
+def _pieces_model(pieces: SentencePieceModel, model: BytePairModel) -> dict[str, Any]:
     if pieces.algorithm is not Algorithm.BPE:
         raise refuse(_NAME, "of SentencePiece's models only BPE is written", _INSTEAD)
-    assert source.model is not None
-    model = source.model.model
-    assert isinstance(model, BytePairModel)
     vocab = {piece.text: id for id, piece in enumerate(pieces.pieces)}
     in_use = {key.decode(): id for key, id in model.vocab.items()}
     ranks = model.ranks or {}
@@ -130,19 +131,20 @@ def _pieces_model(source: Material) -> dict[str, Any]:
     return parts.byte_pair_model(vocab, merges) | {"unk_token": unknown, **flags}
 
 
-def _added_tokens(source: Material) -> list[dict[str, Any]]:
-    assert source.model is not None
-    if source.pieces is not None:
+def _added_tokens(
+    added: Sequence[AddedToken], pieces: SentencePieceModel | None
+) -> list[dict[str, Any]]:
+    if pieces is not None:
         return [
             parts.added_token(id, piece.text, special=piece.type is not PieceType.USER_DEFINED)
-            for id, piece in enumerate(source.pieces.pieces)
+            for id, piece in enumerate(pieces.pieces)
             if piece.type in (PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED)
         ]
     flags = ("single_word", "lstrip", "rstrip", "normalized")
     return [
         parts.added_token(token.id, token.content, special=token.special)
         | {name: getattr(token, name) for name in flags}
-        for token in sorted(source.model.added_tokens, key=lambda token: token.id)
+        for token in sorted(added, key=lambda token: token.id)
     ]
 
 
