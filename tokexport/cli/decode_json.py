@@ -1,7 +1,5 @@
 """What `decode --json` prints, in constant memory: the ids are stored in a temporary file."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator

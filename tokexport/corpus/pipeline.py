@@ -1,7 +1,5 @@
 """From files of documents to a folder of token shards: reads, encodes and writes concurrently."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
