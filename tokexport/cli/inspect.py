@@ -264,8 +264,7 @@ def template_text(contents: Contents) -> str:
 
 def describe(facts: Fact, contents: Contents) -> str:
     """The facts for a person, under the names of --json."""
-    shown = {name: value for name, value in facts.items() if name not in APART}
-    named = {name.replace("_", " "): value for name, value in shown.items()}
+    named = {name.replace("_", " "): value for name, value in facts.items() if name not in APART}
     named |= {name: f"{value:,}" for name, value in named.items() if type(value) is int}
     named["encodes"] = words(facts["encodes"])
     if facts["chat_template_size"] is not None:

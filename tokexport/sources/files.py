@@ -84,8 +84,7 @@ class SourceFiles:
 
     @contextmanager
     def _open(self, name: str) -> Iterator[BinaryIO]:
-        if self.folder is None:
-            raise SourceError("this source has no files", name=name)
+        assert self.folder is not None  # only `beside` is asked for files that need not exist
         try:
             with (self.folder / name).open("rb") as file:
                 yield file

@@ -24,7 +24,6 @@ from tokexport.viewing.token_text import TokenTexts, parts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tokexport.runtime.offsets import Encoding
     from tokexport.runtime.tokenizer import AllowedSpecial
 
 # A browser lays out a hundred thousand elements in seconds, and a million in minutes.
@@ -85,7 +84,7 @@ def page(
 def _encoded(side: Side, text: str, how: dict[str, Any]) -> tuple[list[int], list[Span] | None]:
     """Ids, and the span of characters of each; None if the tokenizer has no offsets."""
     try:
-        encoding: Encoding = side.tokenizer.encode_with_offsets(text, **how)
+        encoding = side.tokenizer.encode_with_offsets(text, **how)
         ids, spans = encoding.ids, encoding.offsets
     except FormatError:
         ids, spans = side.tokenizer.encode(text, **how), None
