@@ -220,8 +220,7 @@ def truth_of(condition: tree.Condition, truth: Mapping[int, Truth]) -> Truth | n
 
 
 def too_many_states() -> tree.PatternError:
-    found = f"more than {MAX_STATES} states"
-    return tree.PatternError(0, found, "use smaller counted repeats")
+    return tree.PatternError(0, f"more than {MAX_STATES} states", "use smaller counted repeats")
 
 
 def minimise(automaton: Automaton) -> Automaton:

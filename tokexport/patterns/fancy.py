@@ -77,8 +77,7 @@ class _FancyParser(Parser):
         left: CodePoints | None = None
         while not self.skip("]"):
             if self.at_end:
-                hint = r"escape it as \["
-                raise self.refused("an unclosed bracket expression", hint, start)
+                raise self.refused("an unclosed bracket expression", r"escape it as \[", start)
             if self.looking_at("--") or self.looking_at("~~"):
                 hint = r"&& is supported; escape the others as \- and \~"
                 raise self.refused("a difference of sets", hint)

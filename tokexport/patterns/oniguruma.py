@@ -89,8 +89,7 @@ class _OnigurumaParser(Parser):
 
     def literal(self, code_point: int, start: int) -> tree.Node:
         if self.quantifier.match(self.text, start):
-            hint = r"escape it as \{"
-            raise self.refused("a counted repeat of nothing", hint, start)
+            raise self.refused("a counted repeat of nothing", r"escape it as \{", start)
         if not self.ignore_case:
             return self.character(code_point)
         # The engine may fold characters together with only groups and quantifiers between them.
@@ -182,5 +181,4 @@ class _OnigurumaParser(Parser):
 
 def _long_fold(offset: int) -> tree.PatternError:
     found = "text that Oniguruma matches under (?i) by more or fewer characters, as ss by \u00df,"
-    hint = "write the cases out in brackets"
-    return tree.PatternError(offset, found, hint)
+    return tree.PatternError(offset, found, "write the cases out in brackets")

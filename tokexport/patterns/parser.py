@@ -210,8 +210,7 @@ class Parser(ABC):
     def _closed(self, start: int) -> tree.Node:
         body = self.alternatives()
         if not self.skip(")"):
-            hint = r"escape it as \("
-            raise self.refused("an unmatched opening parenthesis", hint, start)
+            raise self.refused("an unmatched opening parenthesis", r"escape it as \(", start)
         return body
 
     def _escape(self, start: int) -> tree.Node:
@@ -256,14 +255,12 @@ class Parser(ABC):
         most = self.count(written, offset) if written else None
         if most is not None and most < least:
             hint = "write the lower count first"
-            found_here = "a repeat whose maximum is less than its minimum"
-            raise self.refused(found_here, hint, offset)
+            raise self.refused("a repeat whose maximum is less than its minimum", hint, offset)
         return least, most, found[0]
 
     def unrepeatable(self, offset: int) -> PatternError:
         hint = "a quantifier on a character or group is supported"
-        found = "a quantifier on something that cannot be repeated"
-        return self.refused(found, hint, offset)
+        return self.refused("a quantifier on something that cannot be repeated", hint, offset)
 
     @abstractmethod
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:

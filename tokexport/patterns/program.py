@@ -87,8 +87,7 @@ def compile_pattern(
     try:
         return compile_tree(parse(pattern), alphabet)
     except RecursionError:
-        hint = "use fewer levels"
-        raise PatternError(0, "groups nested too deeply", hint) from None
+        raise PatternError(0, "groups nested too deeply", "use fewer levels") from None
 
 
 def compile_tree(node: tree.Node, alphabet: Sequence[int] = range(CODE_POINTS)) -> SplitProgram:

@@ -42,8 +42,7 @@ def chat_settings(tokenizer: Tokenizer, name: str) -> dict[str, str]:
     values = chat.get(name, {}) if isinstance(chat, dict) else None
     if isinstance(values, dict) and all(isinstance(each, str) for each in values.values()):
         return values
-    problem = f'"chat" is not an object with texts as "{name}"'
-    raise damaged(tokenizer, "PROV", problem)
+    raise damaged(tokenizer, "PROV", f'"chat" is not an object with texts as "{name}"')
 
 
 def chat_template(tokenizer: Tokenizer) -> str | None:

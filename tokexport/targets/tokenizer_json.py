@@ -124,8 +124,7 @@ def _pieces_model(pieces: SentencePieceModel, model: BytePairModel) -> dict[str,
         raise refuse(_NAME, "of SentencePiece's models only BPE is written", _INSTEAD)
     vocab = {piece.text: id for id, piece in enumerate(pieces.pieces)}
     in_use = {key.decode(): id for key, id in model.vocab.items()}
-    ranks = model.ranks or {}
-    merges = _any_two({id: text for text, id in in_use.items()}, ranks, in_use)
+    merges = _any_two({id: text for text, id in in_use.items()}, model.ranks or {}, in_use)
     unknown = None if model.unk_id is None else pieces.pieces[model.unk_id].text
     flags = {"fuse_unk": model.fuse_unk, "byte_fallback": pieces.byte_fallback}
     return parts.byte_pair_model(vocab, merges) | {"unk_token": unknown, **flags}

@@ -86,8 +86,7 @@ def compile_replace(step: Replace) -> SplitProgram:
         pattern = re.escape(step.pattern) if step.literal else step.pattern
         program = compile_pattern(pattern, step.dialect)
         if program.search_starts is not None:
-            hint = r"\G is supported in splits"
-            raise PatternError(0, r"the anchor \G in a replacement", hint)
+            raise PatternError(0, r"the anchor \G in a replacement", r"\G is supported in splits")
         if program.labels is not None:
             hint = "lookahead over the next character is supported, and any in splits"
             raise PatternError(0, "a lookahead over more than one character in a replacement", hint)

@@ -51,8 +51,7 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
         except ValueError:
             line_of(file, number, line).fail("a token in base64, a space and its rank")
         if token in ranks:
-            expected = f"a token other than that of rank {ranks[token]}"
-            line_of(file, number, line).fail(expected)
+            line_of(file, number, line).fail(f"a token other than that of rank {ranks[token]}")
         ranks[token] = rank
     return ranks
 

@@ -53,8 +53,7 @@ def read_tekken(source: Input, root: Node) -> TokenizerModel:
     if chat != ChatTemplates():
         named = {f"{role}_token": name for role, name in _ROLES.items() if name in special}
         chat = replace(chat, variables={**named, **chat.variables})
-    provenance = source.files.provenance("tekken.json")
-    model = build(root.file, ids, pattern, special, provenance)
+    model = build(root.file, ids, pattern, special, source.files.provenance("tekken.json"))
     roles = {role: special.get(name) for role, name in _ROLES.items()}
     stop = () if roles["eos"] is None else (roles["eos"],)
     return replace(model, special_ids=SpecialIds(**roles, stop=stop), chat=chat)
