@@ -52,7 +52,7 @@ def test_without_arguments_an_example_says_how_it_is_used(name: str, tmp_path: P
 def test_an_example_says_what_it_cannot_use(
     name: str, arguments: list[str], said: bytes, tmp_path: Path
 ) -> None:
-    command = [built(name, tmp_path), *arguments]
+    command = [str(built(name, tmp_path)), *arguments]
     done = subprocess.run(command, input=b"1 abc", capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (2, said)
 

@@ -62,7 +62,7 @@ def test_a_project_can_use_add_subdirectory(tmp_path: Path) -> None:
 
 
 def test_a_part_that_does_not_exist_cannot_be_left_out(tmp_path: Path) -> None:
-    command = ["cmake", "-S", ROOT, "-B", tmp_path, "-DTOKEXPORT_WITHOUT=UNIGRAM;BANANA"]
+    command = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-DTOKEXPORT_WITHOUT=UNIGRAM;BANANA"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "no part is named BANANA" in done.stderr
