@@ -159,6 +159,16 @@ def test_a_file_that_is_not_a_model_is_refused_and_no_file_is_left(
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
+def test_a_gguf_that_is_cut_off_is_refused_and_no_file_is_left(tmp_path: Path) -> None:
+    whole = gguf_file(tmp_path / "m").read_bytes()
+    last = gguf.GGUFReader(tmp_path / "m").tensors[-1].data_offset
+    for size in [*range(4, last, 7), last - 1]:
+        (tmp_path / "m").write_bytes(whole[:size])
+        with pytest.raises(SourceError, match="m: it ends before"):
+            embed(TOKENIZER, tmp_path / "m", tmp_path / "one")
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
 class FailingFile(io.FileIO):
     """A file on a disk that fails after its first bytes."""
 

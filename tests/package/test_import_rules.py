@@ -23,7 +23,7 @@ RULES = {
     "verification": "model runtime sources unicode",
     "conversion": "chat compiler file model output runtime.metadata sources verification.selftest",
     "corpus": "output runtime",
-    "embedding": "output runtime",
+    "embedding": "output runtime sources.gguf",
     "viewing": "runtime",
     "weights": "output",
     "training": "conversion corpus model output runtime sources unicode",

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from tokexport.embedding.safetensors import with_tokenizer
-from tokexport.errors import reading
+from tokexport.errors import SourceError, reading
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.embedded import embedded_extent, tail
 from tokexport.runtime.tokenizer import load
+from tokexport.sources.gguf.metadata import last_tensor
 
 ALIGNMENT: Final = 64  # of the tokexport file, so that its sections are aligned too
 _GGUF: Final = b"GGUF"
@@ -43,8 +44,9 @@ def embed(
     ``tokexport.tokenizer``; in GGUF it follows the tensors, because llama.cpp refuses a file with a
     tensor that its model does not use.
 
-    Raises FormatError for a damaged tokexport file, SourceError for a model that is damaged or in
-    neither format, TokexportError for a target that exists (unless ``force``) or is a source.
+    Raises FormatError for a damaged tokexport file, SourceError for a model that is in neither
+    format, or damaged (of a GGUF, the end of the last tensor's data is not checked), TokexportError
+    for a target that exists (unless ``force``) or is a source.
 
     >>> import tokexport
     >>> with open("empty.safetensors", "wb") as file:
@@ -67,7 +69,10 @@ def embed(
             if is_gguf:
                 with mmap(file.fileno(), 0, access=ACCESS_READ) as data, memoryview(data) as view:
                     extent = embedded_extent(view)  # of a previously embedded tokenizer
-                start, end = 0, file_size if extent is None else extent[0]
+                    start, end = 0, file_size if extent is None else extent[0]
+                    if last_tensor(view, str(source)) > end:
+                        problem = f"{source}: it ends before its last tensor"
+                        raise SourceError(problem, "fetch the file again")
                 text, padding = b"", -end % ALIGNMENT
             else:
                 found = with_tokenizer(file, source, file_size, len(blob), ALIGNMENT)

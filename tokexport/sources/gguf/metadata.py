@@ -21,6 +21,7 @@ _VERSIONS: Final = (2, 3)
 _NUMBERS: Final[Mapping[int, str]] = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
 _TEXT: Final = 8
 _ARRAY: Final = 9
+_ALIGNMENT: Final = "general.alignment"
 
 
 def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, Value]:
@@ -34,6 +35,15 @@ def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, 
     {'a': 42}
     """
     return _Reader(data, file).values(prefixes)
+
+
+def last_tensor(data: Any, file: str) -> int:
+    """Where the last tensor begins, or its data would, in a file with none. SourceError likewise.
+
+    >>> last_tensor(b"GGUF\\x03\\0\\0\\0" + bytes(16), "x.gguf")
+    32
+    """
+    return _Reader(data, file).last_tensor()
 
 
 class _Reader:
@@ -51,7 +61,7 @@ class _Reader:
             self.fail(f"has version {version}", len(MAGIC), "versions 2 and 3 are supported")
 
     def values(self, prefixes: tuple[str, ...]) -> dict[str, Value]:
-        self.number("Q")  # of tensors
+        self.tensors = self.number("Q")
         found: dict[str, Value] = {}
         for _ in range(self.number("Q")):
             name = self.text()
@@ -61,6 +71,17 @@ class _Reader:
             if wanted:
                 found[name] = value
         return found
+
+    def last_tensor(self) -> int:
+        alignment = self.values((_ALIGNMENT,)).get(_ALIGNMENT, 32)
+        if type(alignment) is not int or alignment < 1:
+            self.fail(f"has the {_ALIGNMENT} {alignment}")
+        last = 0
+        for _ in range(self.tensors):
+            self.text()
+            self.skip(8 * self.number("I") + 4)  # its dimensions and its type
+            last = max(last, self.number("Q"))
+        return self.at + -self.at % alignment + last
 
     def value(self, kind: int, wanted: bool, depth: int = 0) -> Value:
         """The next value, or None if it is not wanted."""
