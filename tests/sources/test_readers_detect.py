@@ -130,6 +130,12 @@ def test_a_directory_is_read_by_its_contents(tmp_path: Path) -> None:
     refused(SourceError, r"a\.tiktoken, b\.tiktoken", tmp_path)
 
 
+def test_a_vocabulary_of_a_directory_without_its_merges_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    (tmp_path / "vocab.json").write_text('{"<pad>": 0, "|": 4, "a": 5}')
+    refused(SourceError, r"vocab\.json: it holds only numbers by name.* is not beside it", tmp_path)
+
+
 def test_the_merges_of_a_directory_without_their_vocabulary_are_named(tmp_path: Path) -> None:
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
     merges = r"the merges of one \(merges\.txt\): its vocabulary is missing"

@@ -163,8 +163,9 @@ def test_the_merges_of_lfm2_tell_whether_tokens_precede_them(seed: int, tmp_path
 def test_a_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp_path: Path) -> None:
     named = small_gguf(tmp_path / "named.gguf", "qwen2")
     unnamed = small_gguf(tmp_path / "unnamed.gguf", pre)
+    found = "no pattern" if pre is None else f'the pattern "{pre}"'
     refusal = r"the names .* llama-bpe.*say with --pattern \(pattern=\) which of them it is"
-    refused(UnsupportedError, refusal, unnamed)
+    refused(UnsupportedError, f"{found} is not supported; {refusal}", unnamed)
     one, two = read(named), read(unnamed, pattern="qwen2")
     assert replace(two, provenance=one.provenance) == one
     reference = reference_for(unnamed, pattern="qwen2")

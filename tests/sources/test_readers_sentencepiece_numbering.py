@@ -83,6 +83,24 @@ def test_a_note_says_that_code_of_a_repository_is_not_run(
     assert "tokenizer_config.json names" in note
 
 
+@pytest.mark.parametrize("name", [None, "LlamaTokenizer"])
+def test_a_note_says_which_added_tokens_are_not_read(
+    name: str | None, trained: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "special_tokens_map.json").write_text('{"bos_token": "<s>", "eos_token": "</s>"}')
+    assert notes(trained, tmp_path, name) == ""
+    (tmp_path / "added_tokens.json").write_text('{"<x>": 8000}')
+    assert 'added_tokens.json that are not special pieces of source.spm (1: "<x>")' in notes(
+        trained, tmp_path, name
+    )
+
+
+def test_a_model_is_read_as_one_whatever_its_name(trained: bytes, tmp_path: Path) -> None:
+    """As in Kolors, whose vocab.txt is ChatGLM3's model."""
+    assert "ChatGLMTokenizer" in notes(trained, tmp_path, "ChatGLMTokenizer", "vocab.txt")
+    assert read(tmp_path).provenance.source == "sentencepiece"
+
+
 def test_a_directory_of_chatglm_is_refused_but_not_its_model(
     trained: bytes, tmp_path: Path
 ) -> None:

@@ -174,6 +174,28 @@ def test_a_vocab_txt_produces_the_ids_of_bertwordpiecetokenizer(
     assert tokenizer.encode("the", add_special_tokens=True) == [2, 5, 3]
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "noted"),
+    [
+        ("special_tokens_map.json", {"additional_special_tokens": ["the"]}, True),
+        ("tokenizer_config.json", {"additional_special_tokens": ["the"]}, True),
+        ("tokenizer_config.json", {"added_tokens_decoder": {"5": {"content": "the"}}}, True),
+        ("added_tokens.json", {"<new>": 16}, True),
+        ("special_tokens_map.json", {"additional_special_tokens": [], "pad_token": "[PAD]"}, False),
+    ],
+)
+def test_a_note_says_which_added_tokens_beside_a_vocab_txt_are_not_read(
+    name: str, settings: object, noted: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\n")
+    (tmp_path / name).write_text(json.dumps(settings))
+    same_ids(tmp_path)
+    found = [note for note in read(tmp_path).notes if "added tokens" in note]
+    assert [note.startswith(f"AutoTokenizer takes added tokens from {name}") for note in found] == (
+        [True] if noted else []
+    )
+
+
 MINBPE = "minbpe v1\n\\w+|\\W\n1\n<|end|> 300\n97 98\n256 99\n97 97\n258 258\n"
 
 

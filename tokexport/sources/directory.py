@@ -19,6 +19,8 @@ from tokexport.sources.unreadable import are_settings, refuse_by_head
 _ICE: Final = "ice_text.model"
 # Names of tokenizers that have none of the usual names.
 _OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
+# A vocabulary without its merges: refused with what is missing.
+_ALONE: Final = ("vocab.json", "encoder.json")
 # What a directory may have of a tokenizer besides its vocabulary.
 _PARTS: Final = {"settings": (TOKENIZER_JSON, CONFIG), "merges": ("merges.txt", "vocab.bpe")}
 
@@ -42,6 +44,9 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Input:
     others = {path: one for path in paths if _is_tokenizer(one := Input(path), sources)}
     if others:
         return others[_only(folder, [*others], "tokenizer")]
+    for name in _ALONE:
+        if (folder / name).is_file():
+            return Input(folder / name)
     parts = [
         f"the {part} of one ({found[0]})"
         for part, names in _PARTS.items()

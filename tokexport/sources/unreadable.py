@@ -54,7 +54,7 @@ _NUMBERED: Final = re.compile(rb"\S+[ \t]+[0-9]+\s*")
 _LISTS: Final = (
     (
         re.compile(rb"[0-9]+[ \t]+[0-9]+\s*"),
-        "a text of pairs of numbers (YouTokenToMe's, or merges of digits without their vocab.json)",
+        "a text of pairs of numbers (YouTokenToMe's, which is not supported, or merges of digits)",
     ),
     (
         re.compile(rb"[^\t]+\t(?:-[0-9][-+.0-9e]*|0)\s*"),

@@ -132,7 +132,8 @@ def _original(source: GgufTokenizer) -> patterns.Original:
     original = patterns.ORIGINALS.get(name)
     if original is None:
         pre = source.node("pre")
-        pre.unsupported(f"the pattern {show(pre.value)} is not supported", _unknown(name))
+        found = "no pattern" if pre.value is None else f"the pattern {show(pre.value)}"
+        pre.unsupported(f"{found} is not supported", _unknown(name))
     return original
 
 

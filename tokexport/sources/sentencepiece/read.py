@@ -44,6 +44,7 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
+from tokexport.sources.tokenizer_json.auto_tokenizer import missing_tokens_note
 
 # Classes of `transformers` that number the pieces as the library does, without "Tokenizer".
 _SAME: Final = (
@@ -68,8 +69,13 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 
     Raises SourceError if the library refuses it, UnsupportedError if ids could not be exact.
     """
-    model = build(parse_model(data, name), files, Provenance("sentencepiece"))
-    return replace(model, notes=(*model.notes, *numbering_notes(name, files)))
+    source = parse_model(data, name)
+    model = build(source, files, Provenance("sentencepiece"))
+    notes = numbering_notes(name, files)
+    if not notes:  # an other class numbers these as well
+        own = {piece.text for piece in source.pieces if piece.type is not PieceType.NORMAL}
+        notes = tuple(filter(None, [missing_tokens_note(name, own, files)]))
+    return replace(model, notes=(*model.notes, *notes))
 
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:

@@ -7,7 +7,7 @@ classes have steps of their own. By the type of the model it may leave the parts
 (Mistral, OpenVLA), with rules that change with each release.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from tokexport.errors import SourceError
@@ -34,7 +34,7 @@ Flags = tuple[bool, ...]
 
 def differences(root: Node, files: SourceFiles) -> Iterator[str]:
     """Notes on what AutoTokenizer makes differently of the tokenizer.json ``root``."""
-    what = [*filter(None, (_rebuilt(root, files), _added(root, files)))]
+    what = [*filter(None, (_rebuilt(root, files), added_tokens_note(root, files)))]
     if what:
         yield (
             f"{' '.join(what)} The ids here are those of tokenizers; for those of AutoTokenizer use"
@@ -72,7 +72,7 @@ def _kinds(part: Node | None, member: str) -> list[object]:
     return [node.value.get("type") for node in flat(part, member)]
 
 
-def _added(root: Node, files: SourceFiles) -> str | None:
+def added_tokens_note(root: Node, files: SourceFiles) -> str | None:
     """A sentence on the added tokens that only other files name, or name with other flags."""
     if root.value.get("version") == "2.0":
         return None  # the library cannot read it
@@ -81,14 +81,24 @@ def _added(root: Node, files: SourceFiles) -> str | None:
     own = {each["content"]: _flags(each, normalizes) for each in added.value} if added else {}
     found = _named_tokens(files, own, normalizes).items()
     named = {content: file for content, (flags, file) in found if own.get(content) != flags}
+    return _note(named, f"{root.file} lacks or has with other flags")
+
+
+def missing_tokens_note(file: str, own: Collection[str], files: SourceFiles) -> str | None:
+    """A sentence on those that are not in ``own``, the special pieces of a SentencePiece model."""
+    found = _named_tokens(files, dict.fromkeys(own, ()), False).items()
+    named = {content: name for content, (_, name) in found if content not in own}
+    return _note(named, f"are not special pieces of {file}")
+
+
+def _note(named: Mapping[str, str], what: str) -> str | None:
     if not named:
         return None
     count, shown = len(named), " and ".join(map(show, [*named][:_SHOWN]))
     return (
         f"AutoTokenizer takes added tokens from {' and '.join(sorted({*named.values()}))} that"
-        f" {root.file} lacks or has with other flags ({count}"
-        f"{', such as' if count > _SHOWN else ':'} {shown}); it gives other ids for texts with"
-        " them."
+        f" {what} ({count}{', such as' if count > _SHOWN else ':'} {shown}); it gives other ids for"
+        " texts with them."
     )
 
 

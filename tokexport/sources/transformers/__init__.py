@@ -9,6 +9,7 @@ config.json does. So the library loads the directory, without running code from 
 from dataclasses import replace
 
 from tokexport.model import TokenizerModel
+from tokexport.sources import sentencepiece
 from tokexport.sources.named_class import VOCABULARIES, named_class
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import references
@@ -21,9 +22,11 @@ def _sniff(source: Input) -> load.Loaded | None:
         return load.from_object(source.object)
     if source.is_folder:
         return load.from_folder(source.files, str(source.path))
-    if source.name.endswith(VOCABULARIES) and named_class(source.files):
-        return load.from_vocabulary(source.files, str(source.path))
-    return None
+    if not source.name.endswith(VOCABULARIES) or not named_class(source.files):
+        return None
+    if sentencepiece.SOURCE.sniff(source) is not None:  # ChatGLM3's, as the vocab.txt of Kolors
+        return None
+    return load.from_vocabulary(source.files, str(source.path))
 
 
 def _read(source: Input, loaded: load.Loaded) -> TokenizerModel:

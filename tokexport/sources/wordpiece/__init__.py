@@ -12,12 +12,13 @@ from typing import Any, Final
 from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS, check_count
 from tokexport.model import TokenizerModel
-from tokexport.sources.config import ADDED_TOKENS, CONFIG, read_config
+from tokexport.sources.config import CONFIG, read_config
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import references
+from tokexport.sources.tokenizer_json.auto_tokenizer import added_tokens_note
 from tokexport.sources.tokenizer_json.document import special_tokens, tokenizer_document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 
@@ -117,18 +118,13 @@ def _read(source: Input, data: bytes) -> TokenizerModel:
     vocab = parse_vocabulary(data, source.name)
     root = Node(source.name, "", wordpiece_document(vocab, source.name, bert_settings(config)))
     model = read_tokenizer_json(root, source.files, "WordPiece vocabulary")
-    note = bert_note(config, vocab)
-    others = {
-        f"added_tokens_decoder of {CONFIG}": config.optional("added_tokens_decoder"),
-        ADDED_TOKENS: source.files.has(ADDED_TOKENS),
-    }
-    left_out = [
-        f"{place} is not read, as nothing beside it names the tokenizer's class; the added tokens"
-        " are those of BertWordPieceTokenizer of tokenizers."
-        for place, is_there in others.items()
-        if is_there
-    ]
-    return replace(model, notes=(*model.notes, *left_out, *([note] if note else [])))
+    found = added_tokens_note(root, source.files)
+    left_out = found and (
+        f"{found} The ids here are those of BertWordPieceTokenizer of tokenizers, as no file names"
+        f" a class; for those of a class, name it in {CONFIG} (tokenizer_class)."
+    )
+    notes = filter(None, (left_out, bert_note(config, vocab)))
+    return replace(model, notes=(*model.notes, *notes))
 
 
 def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
