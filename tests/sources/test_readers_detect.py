@@ -272,6 +272,11 @@ def test_the_refusal_of_a_json_that_is_cut_off_says_so(
     refused(SourceError, rf"tokenizer\.json: .*{what}.*; it seems to be cut off", tmp_path)
 
 
+def test_the_refusal_of_a_raw_tab_in_a_json_is_a_whole_sentence(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(b'{"a": "x\ty"}')
+    refused(SourceError, "column 9 is not JSON: Invalid control character$", tmp_path)
+
+
 def test_the_refusal_of_a_url_names_it_as_given() -> None:
     url = "https://huggingface.co/Qwen/Qwen3-0.6B"
     refused(SourceError, rf"^{url}: a URL is not read; .* owner/name, or", url)

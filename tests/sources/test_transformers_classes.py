@@ -206,6 +206,8 @@ def test_code_of_a_repository_is_never_run(tmp_path: Path) -> None:
     settle(tmp_path, tokenizer_class="Trap", auto_map={"AutoTokenizer": ["trap.Trap", None]})
     for source in (tmp_path, tmp_path / "vocab.json"):
         refused(UnsupportedError, "the class Trap", source)
+    with pytest.raises(SourceError, match="code of the repository, which is not run"):
+        tokexport.convert(tmp_path, tmp_path / "it.tkx", reference="transformers")
     assert not (tmp_path / "sprung").exists()
 
 

@@ -32,6 +32,13 @@ def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path)
     assert tokexport.load(tmp_path / "auto.tkx").encode("The cat", allowed_special="all") == ids
 
 
+BERT_NORMALIZER = {
+    "type": "BertNormalizer",
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": None,
+    "lowercase": True,
+}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 
 
@@ -40,8 +47,12 @@ METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "alway
     [
         ("LlamaTokenizer", "normalizer", {"type": "Prepend", "prepend": "c"}),
         ("MBartTokenizer", "normalizer", {"type": "Prepend", "prepend": "c"}),
+        ("GPT2Tokenizer", "normalizer", {"type": "Lowercase"}),
         ("GPT2Tokenizer", "pre_tokenizer", {"type": "BertPreTokenizer"}),
+        ("RobertaTokenizer", "normalizer", {"type": "Lowercase"}),
         ("RobertaTokenizer", "pre_tokenizer", {"type": "BertPreTokenizer"}),
+        ("BartTokenizer", "pre_tokenizer", {"type": "BertPreTokenizer"}),
+        ("LEDTokenizer", "post_processor", None),
         ("RobertaTokenizer", "post_processor", None),
         ("RobertaTokenizer", "post_processor", BYTE_LEVEL),
         ("T5Tokenizer", "unknown id", 5),
@@ -51,6 +62,10 @@ METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "alway
         ("XLMRobertaTokenizer", "pre_tokenizer", METASPACE),
         ("BertTokenizer", "model", BPE),
         ("DistilBertTokenizer", "model", BPE),
+        ("BertTokenizer", "normalizer", {**BERT_NORMALIZER, "lowercase": False}),
+        ("DistilBertTokenizer", "normalizer", {**BERT_NORMALIZER, "handle_chinese_chars": False}),
+        ("ElectraTokenizer", "normalizer", {**BERT_NORMALIZER, "strip_accents": False}),
+        ("LxmertTokenizer", "normalizer", None),
     ],
 )
 def test_a_note_mentions_a_class_that_rebuilds_parts(

@@ -91,7 +91,8 @@ def prepared(model: TokenizerModel, *, decode_only: bool = False) -> TokenizerMo
             "model.dropout",
             f"a dropout of {model.model.dropout} is not supported",
             "use null or 0.0, or --decode-only (decode_only=True): with dropout ids depend on"
-            " chance, decoding does not",
+            " chance, decoding does not; if a class is named beside it, --reference transformers"
+            " may leave the dropout out",
         )
     if model.piece_normalizer is not None:
         model = replace(model, normalizer=piece_steps(model.piece_normalizer))

@@ -2,9 +2,11 @@
 
 It adds the tokens that the files beside it name. Since release 5 classes rebuild parts, too: seen
 on Phi-3, Yi and Llama-2, whose class has no normalizer, on StarCoder 2, whose class does not split
-digits, on BERTchen, whose class is BERT's and whose model is BPE, and on T5 and XLM-R, whose
-classes have steps of their own. By the type of the model it may leave the parts as they are
-(Mistral, OpenVLA), with rules that change with each release.
+digits, on UniMERNet, whose class splits no punctuation, on BERTchen, whose class is BERT's and
+whose model is BPE, and on T5 and XLM-R, whose classes have steps of their own. BERT's class has the
+normalizer that tokenizer_config.json describes: it lower-cases, unless that says otherwise. By the
+type of the model it may leave the parts as they are (Mistral, OpenVLA), with rules that change with
+each release.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -17,9 +19,15 @@ from tokexport.sources.json_node import Node, parse_beside, show
 from tokexport.sources.tokenizer_json.parts import flat
 
 # Classes that rebuild a part of a tokenizer.json.
-_OWN_NORMALIZER: Final = ("LlamaTokenizer", "MBartTokenizer")
-_OWN_MODEL: Final = ("BertTokenizer", "DistilBertTokenizer")
-_OWN_SPLIT: Final = ("GPT2Tokenizer", "RobertaTokenizer")
+_ROBERTA: Final = (
+    *("RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer", "MvpTokenizer"),
+)
+_BERT: Final = (
+    *("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer"),
+    *("LayoutLMTokenizer", "LxmertTokenizer", "SqueezeBertTokenizer"),
+)
+_OWN_NORMALIZER: Final = ("LlamaTokenizer", "MBartTokenizer", "GPT2Tokenizer", *_ROBERTA)
+_OWN_SPLIT: Final = ("GPT2Tokenizer", "NougatTokenizer", *_ROBERTA)
 _OWN_STEPS: Final = ("T5Tokenizer", "XLMRobertaTokenizer")
 _T5_UNKNOWN: Final = 2
 # The normalizers that do the same as the charsmap of those classes, where words are split after it.
@@ -48,8 +56,10 @@ def _rebuilt(root: Node, files: SourceFiles) -> str | None:
     post, unknown = root.optional("post_processor"), root.field("model").value.get("unk_id")
     if name in _OWN_NORMALIZER and normalizer is not None and flat(normalizer, "normalizers"):
         part = "a normalizer of its own"
-    elif name in _OWN_MODEL and root.field("model").value.get("type", "WordPiece") != "WordPiece":
+    elif name in _BERT and root.field("model").value.get("type", "WordPiece") != "WordPiece":
         part = "a WordPiece model of its own"
+    elif name in _BERT and (normalizer and normalizer.value) != _of_bert(read_config(files)):
+        part = "a normalizer of its own"
     elif name in _OWN_SPLIT and split is not None and split.value.get("type") != "ByteLevel":
         part = "a pre-tokenizer of its own"
     elif name == "T5Tokenizer" and unknown not in (_T5_UNKNOWN, None):
@@ -58,7 +68,7 @@ def _rebuilt(root: Node, files: SourceFiles) -> str | None:
         part = "a pre-tokenizer of its own"
     elif name in _OWN_STEPS and _kinds(normalizer, "normalizers") not in _CHARSMAPS:
         part = "a normalizer of its own"
-    elif name == "RobertaTokenizer" and (post is None or post.value.get("type") == "ByteLevel"):
+    elif name in _ROBERTA and (post is None or post.value.get("type") == "ByteLevel"):
         part = "a post-processor of its own"
     else:
         return None
@@ -66,6 +76,17 @@ def _rebuilt(root: Node, files: SourceFiles) -> str | None:
         f"transformers 5 and later can build {name}, which {CONFIG} names, with {part}; then"
         " AutoTokenizer gives other ids for some texts."
     )
+
+
+def _of_bert(config: Node) -> dict[str, object]:
+    settings = config.object()
+    return {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": settings.get("tokenize_chinese_chars", True),
+        "strip_accents": settings.get("strip_accents"),
+        "lowercase": settings.get("do_lower_case", True),
+    }
 
 
 def _kinds(part: Node | None, member: str) -> list[object]:

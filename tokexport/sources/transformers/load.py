@@ -156,6 +156,8 @@ def _load(folder: Path, where: str, version: str) -> Any:
         tokenizer = load(str(folder), trust_remote_code=False, local_files_only=True)
     except Exception as error:  # it may raise anything
         found = " ".join(str(error).split())[:_SHOWN]
+        if "trust_remote_code" in str(error):
+            found = "the class is code of the repository, which is not run"
         raise SourceError(f"{where}: transformers {version} refuses it: {found}") from error
     finally:
         logging.set_verbosity(verbosity)
