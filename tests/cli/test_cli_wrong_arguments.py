@@ -70,16 +70,20 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         *(
             (f"convert SOURCE -o DIR {options}", reason)
             for options, reason in (
-                ("--to llama2.c --no-chat-template", "and options for the contents of a tokexport"),
-                ("--to llama2.c --decode-only", "and options for the contents of a tokexport file"),
-                ("--to llama2.c --verbose", "--to excludes -o -, --verbose and"),
-                ("--from llama2.c --no-chat-template", "--from accepts only"),
-                ("--from llama2.c --pattern cl100k_base", "--from accepts only"),
-                ("--from llama2.c --to gguf", "--from accepts only"),
+                ("--to llama2.c --no-chat-template", "--to excludes --no-chat-template"),
+                ("--to llama2.c --decode-only", "--to excludes --decode-only"),
+                ("--to llama2.c --verbose", "--to excludes --verbose"),
+                ("--to llama2.c --output -", "--to excludes --output -."),
+                ("--from llama2.c --no-chat-template", "--from excludes --no-chat-template"),
+                ("--from llama2.c --pattern cl100k_base", "--from excludes --pattern"),
+                ("--from llama2.c --to gguf", "--from excludes --to"),
                 ("--to llama2.c --into x.gguf", "--into requires --to gguf"),
-                ("--strict", "--strict and --into require --to"),
+                ("--strict", "--strict requires --to"),
             )
         ),
+        ("convert SOURCE --to gguf", "--to gguf requires -o FILE.gguf"),
+        ("convert SOURCE --to vocab.json", "--to vocab.json requires -o DIR"),
+        ("encode FILE --show --json a", "--show excludes --json"),
         ("demo SOURCE -o TEXT", "TEXT exists already"),
         ("view FILE --file nothing.txt -o TEXT", "nothing.txt: cannot be read: No such file"),
         ("verify FILE --as qwen3.c --against FILE", "FILE is a tokexport file: leave out --as"),
@@ -130,7 +134,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("model export FOLDER -o DIR", "config.json: it is not JSON: it is nested too deeply"),
         ("tokenize FILE TEXT -o FOLDER", "not an index of token shards: it is nested too deeply"),
         ("tokenize FILE TEXT -o DIR --begin <no>", "`tokexport inspect --added` lists its special"),
-        ("verify LLAMA2C --as llama2.c --against FILE --quick", "--as accepts only"),
+        ("verify LLAMA2C --as llama2.c --against FILE --quick", "--as excludes --quick"),
     ],
 )
 def test_wrong_or_useless_arguments_of_commands_are_refused(

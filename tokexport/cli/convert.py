@@ -9,7 +9,7 @@ import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size, table
 from tokexport.cli.contents import refuse_options, section_rows
-from tokexport.cli.options import InputPath, path_option, source_options
+from tokexport.cli.options import InputPath, path_option, refuse_beside, source_options
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.runtime.embedded import is_tokexport_file
@@ -19,7 +19,10 @@ from tokexport.targets.registry import TARGETS, target_of
 from tokexport.targets.write import Written, write_target
 
 FORMAT = click.Choice([*TARGETS])
-TARGET_HELP = "The file to write; usually named .bin or .tkx; - is standard output."
+TARGET_HELP = (
+    "The file to write, usually .bin or .tkx, in a folder that is made if missing; - is standard"
+    " output.  [tokenizer.bin]"
+)
 TO_HELP = (
     f"Write another runtime's format: {', '.join(TARGETS)}. Warns of what it cannot represent"
     " (docs/TARGETS.md)."
@@ -37,7 +40,7 @@ PREFIX_INDEX_HELP = (
 
 @click.command(epilog=f"Formats of SOURCE: {SUPPORTED}.")
 @click.argument("source", type=InputPath())
-@path_option("-o", "--output", "target", default="tokenizer.bin", help=TARGET_HELP)
+@path_option("-o", "--output", "target", help=TARGET_HELP)
 @source_options
 @click.option("--to", "format", type=FORMAT, metavar="FORMAT", help=TO_HELP)
 @click.option("--from", "origin", type=FORMAT, metavar="FORMAT", help=FROM_HELP)
@@ -53,7 +56,7 @@ PREFIX_INDEX_HELP = (
 @output_options
 def convert(
     source: str,
-    target: str,
+    target: str | None,
     how: dict[str, Any],
     format: str | None,
     origin: str | None,
@@ -83,17 +86,18 @@ def convert(
     tokexport convert tokenizer.model --to llama2.c -o tokenizer.bin --strict
     tokexport convert tok512.bin --from llama2.c -o tok512.tkx
     """
-    alone = any(parts.values()) or verbose or target == "-"
+    if format is not None and origin is None and target is None:
+        suffix = TARGETS[format].golden.suffix
+        raise click.UsageError(f"--to {format} requires -o {f'FILE{suffix}' if suffix else 'DIR'}.")
+    target = target or "tokenizer.bin"
+    excluded: dict[str, object] = {**parts, "verbose": verbose, "output -": target == "-"}
     if origin is not None:
-        if alone or format or into or strict or any(each is not None for each in how.values()):
-            raise click.UsageError("--from accepts only -o FILE and --force.")
+        excluded |= {"to": format, "into": into, "strict": strict, **how}
+        refuse_beside("--from", excluded)
         show_converted(convert_from(source, origin, target, force=force), origin, target, output)
         return
     if format is not None:
-        if alone:
-            raise click.UsageError(
-                "--to excludes -o -, --verbose and options for the contents of a tokexport file."
-            )
+        refuse_beside("--to", excluded)
         if into is not None and format != "gguf":
             raise click.UsageError("--into requires --to gguf.")
         if is_tokexport_file(source):
@@ -102,7 +106,7 @@ def convert(
         show_written(write_target(source, format, target, **common), target, output)
         return
     if strict or into is not None:
-        raise click.UsageError("--strict and --into require --to.")
+        raise click.UsageError(f"--{'strict' if strict else 'into'} requires --to.")
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")

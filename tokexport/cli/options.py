@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial, wraps
 from itertools import islice
@@ -190,6 +190,13 @@ class Group(click.Group):
         with formatter.section("Commands"):
             rows = [(name, one.get_short_help_str(1000)) for name, one in commands if one]
             formatter.write_dl(rows)
+
+
+def refuse_beside(option: str, others: Mapping[str, object]) -> None:
+    """UsageError for the first of the parameters, by name, that was given besides ``option``."""
+    for name, value in others.items():
+        if value is not None and value is not False:
+            raise click.UsageError(f"{option} excludes --{name.replace('_', '-')}.")
 
 
 def complete_pattern(ctx: click.Context, param: click.Parameter, word: str) -> list[CompletionItem]:

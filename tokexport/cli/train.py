@@ -31,6 +31,7 @@ from tokexport.cli.options import (
     number_option,
     parts_of_file,
     path_option,
+    refuse_beside,
     target_option,
     token_option,
 )
@@ -229,11 +230,9 @@ def _read(
     decided = ["pattern", "split_special", "max_chars", "doc_cap"]
     if not held_out:  # which are read with these
         decided += ["field", "lines"]
-    if inputs or any(how[name] for name in decided):
-        raise TokexportError(
-            "--counts excludes INPUT and its options",
-            "`tokexport count` fixed the pattern and the texts",
-        )
+    if inputs:
+        raise click.UsageError("--counts excludes INPUT.")
+    refuse_beside("--counts", {name: how[name] for name in decided})
     counts = read_word_counts(counts_file)
     counts.refuse_incomplete(counts_file)
     return counts

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, say
-from tokexport.cli.options import InputPath, number_option, source_options
+from tokexport.cli.options import InputPath, number_option, refuse_beside, source_options
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import processors
 from tokexport.targets.compare import compare_runtime
@@ -82,8 +82,7 @@ def verify(
 
         common: dict[str, Any] = {"against": against, "seed": seed, "texts": texts, **how}
         if runtime is not None:
-            if only is not None or quick or jobs is not None:
-                raise click.UsageError("--as accepts only --strings, --seed and --text.")
+            refuse_beside("--as", {"only": only, "quick": quick, "jobs": jobs})
             if is_tokexport_file(path):
                 raise click.UsageError(f"{path} is a tokexport file: leave out --as.")
             count = RUNTIME_STRINGS if strings is None else strings
