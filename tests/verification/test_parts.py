@@ -82,6 +82,12 @@ def test_without_a_refused_part_all_are_exact(tmp_path: Path) -> None:
     assert parts_of(tmp_path).content
 
 
+def test_nothing_is_noted_of_the_model_that_stands_for_a_refused_one(tmp_path: Path) -> None:
+    fields = {**document(), "added_tokens": GPT2["added_tokens"]}
+    assert refusals({**fields, "model": REFUSED["model"]}, tmp_path)
+    assert parts_of(tmp_path).notes == ()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_all_parts_of_a_convertible_source_are_exact(name: str, run: Run) -> None:
     outcome = run("inspect", SMALL / f"{name}.json", "--json")

@@ -80,7 +80,8 @@ def parts_of(source: str | os.PathLike[str], **how: Any) -> Parts:
             opened = _without(opened, field)
     if root is None:
         return Parts((Part(opened.input.name, model.provenance.source),), model.notes, content)
-    return Parts(tuple(_parts(root, refusals)), model.notes, None if refusals else content)
+    notes = () if "model" in refusals else model.notes  # of the plain model in its place
+    return Parts(tuple(_parts(root, refusals)), notes, None if refusals else content)
 
 
 def _parts(root: Node, refusals: Mapping[str, UnsupportedError]) -> Iterator[Part]:
