@@ -211,18 +211,23 @@ def test_code_of_a_repository_is_never_run(tmp_path: Path) -> None:
     assert not (tmp_path / "sprung").exists()
 
 
-@pytest.mark.parametrize("library", ["transformers", "google.protobuf"])
+@pytest.mark.parametrize("library", ["transformers", "google", "google.protobuf"])
 def test_without_the_library_a_sentence_says_what_to_install(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair(tmp_path)
     settle(tmp_path, tokenizer_class="GPT2Tokenizer")
-    end = f"{library} is not installed; pip install 'tokexport[transformers]'"
+    name = "transformers" if library == "transformers" else "protobuf"
+    end = f"{name} is not installed; pip install 'tokexport[transformers]'"
+    monkeypatch.delitem(sys.modules, "google.protobuf", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
     for source, place in ((tmp_path, "in"), (tmp_path / "vocab.json", "beside")):
         why = f"a file {place} it names the class GPT2Tokenizer of `transformers`, which decides"
         found = refused(MissingLibraryError, why, source)
         assert str(found) == f"{source}: {why} its ids, and {end}"
+    for name in ("vocab.json", "merges.txt"):
+        (tmp_path / name).unlink()
+    refused(SourceError, r"only the settings of one \(tokenizer_config.json\)", tmp_path)
     (tmp_path / "tokenizer_config.json").unlink()
     with pytest.raises(MissingLibraryError) as caught:
         tokexport.convert(tmp_path, reference="transformers")

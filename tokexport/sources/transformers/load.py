@@ -13,7 +13,7 @@ from tokexport.sources.config import ADDED_TOKENS, CONFIG, MODEL_CONFIG, TOKENIZ
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.hub import FILES
 from tokexport.sources.json_node import Node
-from tokexport.sources.named_class import NamedClass, named_class
+from tokexport.sources.named_class import VOCABULARIES, NamedClass, named_class
 
 INSTALL: Final = "pip install 'tokexport[transformers]'"
 # The classes it uses for a tokenizer without a named class.
@@ -23,6 +23,8 @@ _OPTIONAL: Final = (
     "tokenizer_file normalizer_file tokenizer_config_file target_vocab_file entity_vocab_file"
 )
 _SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", ADDED_TOKENS)
+# The ends of the names of files of which each class needs at least one.
+_VOCABULARIES: Final = (*VOCABULARIES, ".model", ".spm", ".tokenizer")
 _SHOWN: Final = 300
 
 
@@ -43,7 +45,8 @@ def reads(files: SourceFiles) -> bool:
     If the library is not installed: yes, unless the class may be code in the repository.
     """
     named = named_class(files)
-    if named is None:
+    names = [path.name for path in files.folder.glob("*")] if files.folder else ()
+    if named is None or not any(name.endswith(_VOCABULARIES) for name in names):
         return False
     if importlib.util.find_spec("transformers") is None:
         return not named.remote
@@ -125,7 +128,8 @@ def _version(where: str, named: NamedClass | None) -> str:
         if named is not None:
             place = "in" if Path(where).is_dir() else "beside"
             why = f"a file {place} it names {named} of `transformers`, which decides its ids"
-        problem = f"{where}: {why}, and {error.name} is not installed"
+        name = "protobuf" if str(error.name).startswith("google") else error.name
+        problem = f"{where}: {why}, and {name} is not installed"
         raise MissingLibraryError(problem, INSTALL) from error
     return str(transformers.__version__)
 
