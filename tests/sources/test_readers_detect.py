@@ -69,6 +69,10 @@ UNSUPPORTED = [
     (b"\xc8\xd7\x34\x01" + bytes(100), "which only says how ids are decoded; convert it"),
     (b"\x07" + bytes(7) + b"\5\0\0\0<unk>\xff", "of llama2.c, .*; convert it with --from llama2.c"),
     (b"lCRF\xf4\0\0\0", "a model of CRFsuite"),
+    *(
+        (mark + b"\0{\0", "it is UTF-16, .*; save it as UTF-8")
+        for mark in (b"\xff\xfe", b"\xfe\xff")
+    ),
     (pickle.dumps({"a": 1}), "it is a Python pickle; give a pickle of a tiktoken"),
     (b'{"tokenizer_class": "X"}', "a tokenizer_config.json"),
     (b'{"tokenizer_class": "X", "added_tokens": []}', "a tokenizer_config.json"),

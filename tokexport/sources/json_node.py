@@ -208,6 +208,8 @@ def not_json(error: json.JSONDecodeError) -> tuple[str, str]:
     >>> not_json(json.JSONDecodeError("Expecting value", "[", 1))[0]
     'line 1, column 2 is not JSON: the file ends there, before its JSON does'
     """
+    if not error.doc.strip():
+        return "it is empty, and not JSON", ""
     what, hint = error.msg.removesuffix(" at"), "it seems to be cut off: get the whole file again"
     if what.startswith("Unterminated string"):
         what = "the file ends in the middle of the string that begins there"

@@ -25,6 +25,7 @@ _PICKLE: Final = rb"\x80[\x02-\x05]"
 _STARTS: Final = (
     (rb"\x89TKX", "a tokexport file, the result of a conversion", "give what it was made from"),
     (rb"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", DIRECTORY),
+    (rb"\xff\xfe|\xfe\xff", "UTF-16, as PowerShell redirects", "save it as UTF-8"),
     (rb"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer", DIRECTORY),
     (
         rb"\xc8\xd7\x34\x01",
