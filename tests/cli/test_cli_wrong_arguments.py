@@ -121,9 +121,15 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),
         ("chat-template FILE CHAT --template BROKEN", "BROKEN: line 1 of the chat template is not"),
         ("chat-template FILE BROKEN --template TEMPLATE", "BROKEN: message 0 is of type str; give"),
-        ("chat-template FILE CHAT --set messages=[]", "messages is not a variable of a template"),
+        ("chat-template FILE CHAT --set messages=[]", "messages come from MESSAGES.json"),
+        ("chat-template FILE CHAT --set tokenize=0", "tokenize is no variable of a template"),
+        (
+            "chat-template FILE CHAT --add-generation-prompt --continue-final-message",
+            "--add-generation-prompt excludes --continue-final-message",
+        ),
         ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
         ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
+        ("chat-template FILE TEXT", "TEXT: it is empty, and not JSON"),
         ("chat-template FILE BYTES", "BYTES: not UTF-8 at byte 2; convert it to UTF-8"),
         *(  # since Python 3.12, what json reads can be rendered
             [("chat-template FILE NESTED --template TEMPLATE", "NESTED: nested too deeply")]

@@ -73,6 +73,8 @@ def chat_template(
     how["tools"] = given.get("tools") if tools is None else read_json(tools)
     how |= {"documents": given.get("documents"), "chat_template": template}
     how |= dict(map(read_variable, variables))
+    if how["add_generation_prompt"] and how["continue_final_message"]:
+        raise click.UsageError("--add-generation-prompt excludes --continue-final-message.")
     try:
         compiled(choose(templates, template, with_tools=how["tools"] is not None))
         at_fault = messages if tools is None else f"{messages} or {tools}"
@@ -112,7 +114,8 @@ def read_variable(word: str) -> tuple[str, Any]:
     """Parses NAME=JSON. Raises UsageError if it is not a name with a JSON value."""
     name, sign, value = word.partition("=")
     if name in ("self", "messages", "tokenize"):  # arguments of apply_chat_template itself
-        raise click.UsageError(f"--set {word}: {name} is not a variable of a template.")
+        why = "come from MESSAGES.json" if name == "messages" else "is no variable of a template"
+        raise click.UsageError(f"--set {word}: {name} {why} and cannot be set.")
     try:
         if not (sign and name.isidentifier()):
             raise ValueError
