@@ -31,6 +31,12 @@ def test_the_facts_of_a_file_match_the_tokenizer(run: Run, small_file: PathOf) -
     assert facts["provenance"]["source"] == "tokenizer.json"
 
 
+def test_the_files_of_a_source_are_named_as_they_are(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(small_source("gpt2").read_bytes())
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    assert re.search("^provenance .* tokenizer_config.json ", run("inspect", tmp_path).text, re.M)
+
+
 def test_damage_that_the_checksums_do_not_show_is_found(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "it.bin"
     path.write_bytes(golden_files.refused("CORRUPT-pair-index-row.bin"))

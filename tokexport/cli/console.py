@@ -106,7 +106,8 @@ def words(value: object) -> str:
     if isinstance(value, Mapping):
         content = value.get("bytes")
         rest = ", ".join(
-            name.replace("_", " ") + ("" if inner is True else f" {words(inner)}")
+            (name if "." in name else name.replace("_", " "))
+            + ("" if inner is True else f" {words(inner)}")
             for name, inner in value.items()
             if name not in ("text", "bytes") and not is_absent(inner)
         )
