@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import golden_files
 import numpy as np
 import pytest
 import tiktoken
@@ -174,6 +175,16 @@ def test_the_command_says_which_ids_are_around_each_document(run: Run, tmp_path:
         answer = run(*command, out, *options).values
         assert [answer["begin"], answer["end"]] == ids
         assert documents_of(out) == expected(["the light"], *ids)
+
+
+def test_the_command_notes_a_first_id_without_text_and_a_file_that_is_read_twice(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("the light")
+    file = golden_files.FOLDER / "sums-anew.bin"
+    done = run("tokenize", file, tmp_path, tmp_path / "a.txt", "-o", tmp_path / "out")
+    assert "note: each document begins with id 12; for none" in done.stderr
+    assert f"note: given, and read, more than once: {tmp_path / 'a.txt'}\n" in done.stderr
 
 
 def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> None:

@@ -209,6 +209,15 @@ def test_counts_are_added_to_joined_and_learned_from(run: Run, tmp_path: Path) -
     assert (out / "tokenizer.bin").read_bytes() == expected.to_bytes()
 
 
+def test_a_file_that_is_read_twice_is_noted(run: Run, tmp_path: Path) -> None:
+    text = tmp_path / "a.txt"
+    text.write_text("low lower low")
+    for command in ("count", "train --vocab-size 256"):
+        start = [*command.split(), text, "-o", tmp_path / command[:5]]
+        assert run(*start, tmp_path).stderr.startswith("note: given, and read, more than once: ")
+        assert "note" not in run(*start[:-1], tmp_path / command).stderr
+
+
 def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
     first, second, target = tmp_path / "1.counts", tmp_path / "2.counts", tmp_path / "12.counts"

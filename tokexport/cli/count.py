@@ -15,6 +15,7 @@ from tokexport.cli.options import (
     is_standard_input,
     number_option,
     parts_of_file,
+    repeated,
     target_option,
     token_option,
 )
@@ -71,6 +72,7 @@ def count(
     tokexport count a.counts b.counts -o words.counts
     tokexport train --counts words.counts --vocab-size 32768 -o tokenizer
     """
+    files: list[Path] = []
     joined = [name for name in inputs if Path(name).suffix == SUFFIX]
     if joined:
         if len(joined) < len(inputs) or how["add"]:
@@ -88,8 +90,8 @@ def count(
                 parts, show = parts_of_file("-"), counting(line, 0)
                 counts = count_stream(parts, target, field=field, progress=show, **common)
             else:
-                total = total_size(find_files(inputs))
-                show = counting(line, total)
+                files = find_files(inputs)
+                show = counting(line, total_size(files))
                 counts = count_files(inputs, target, field=field or "text", progress=show, **common)
     documents = sum(run.documents for run in counts.runs)
     values = {
@@ -104,7 +106,7 @@ def count(
         f"{target}: {plural(counts.words, 'word')} ({counts.distinct_words:,} distinct) of"
         f" {plural(documents, 'document')}, {size(counts.text_bytes)}"
     )
-    output.give("count", values, text)
+    output.give("count", values, text, repeated(files))
 
 
 def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None]:

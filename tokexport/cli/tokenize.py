@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from tokexport.cli.options import (
     is_standard_input,
     number_option,
     parts_of_file,
+    repeated,
     target_option,
     token_option,
 )
@@ -83,11 +85,12 @@ def tokenize(
     begin_id = default_begin(tokenizer) if begin is None else id_of(tokenizer, begin)
     end_id = id_of(tokenizer, end)
     source: Sequence[str] | ByteStream = inputs
-    total = 0
+    files: list[Path] = []
     if is_standard_input(inputs):
         source = ByteStream(parts_of_file("-"), "standard input")
     else:
-        total = total_size(find_files(inputs))
+        files = find_files(inputs)
+    total = total_size(files)
     started = time.monotonic()
     with ProgressLine(output.quiet) as line:
 
@@ -110,10 +113,11 @@ def tokenize(
         f"{folder}: {plural(index.tokens, 'token')} of {count} in"
         f" {plural(len(index.shards), 'shard')} of {index.dtype}"
     )
-    notes = []
+    notes = repeated(files)
     if begin is None and begin_id is not None:
-        first = f"{tokenizer.decode([begin_id])} (id {begin_id})"
-        notes = [f"note: each document begins with {first}; for none, use --begin none"]
+        text_of = tokenizer.decode([begin_id])  # none for <s> of SentencePiece
+        first = f"{text_of} (id {begin_id})" if text_of else f"id {begin_id}"
+        notes.append(f"note: each document begins with {first}; for none, use --begin none")
     values: dict[str, object] = {
         "folder": folder,
         "dtype": index.dtype,

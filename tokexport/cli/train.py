@@ -32,6 +32,7 @@ from tokexport.cli.options import (
     parts_of_file,
     path_option,
     refuse_beside,
+    repeated,
     target_option,
     token_option,
 )
@@ -148,7 +149,7 @@ def train(
     roles = Roles(bos, eos, pad, stop)
     if counts_file is None:
         refuse_settings(vocab_size, specials, tie_break, roles)
-    find_files([name for name in (*inputs, *held_out) if name != "-"])
+    files, _ = (find_files([*filter("-".__ne__, names)]) for names in (inputs, held_out))
     compared = {given_name(name): _opened(name) for name in beside}
     counts = None if counts_file is None else _read(counts_file, inputs, held_out, how)
     for name in FILES:  # after what is missing was named
@@ -181,7 +182,7 @@ def train(
     tokenizers = {folder: load(trained.to_bytes()), **compared}
     encoders = {name: tokenizer.encode_to_numpy for name, tokenizer in tokenizers.items()}
     found = report(trained, encoders, sample.texts, held.texts)
-    notes = [] if trained.note is None else [f"note: {trained.note}"]
+    notes = repeated(files) + ([] if trained.note is None else [f"note: {trained.note}"])
     text = describe(trained, found, folder)
     output.give("train", as_object(trained, found, folder), text, notes)
 
