@@ -41,6 +41,8 @@ def test_the_target_can_be_opened_and_its_size_is_reported(source: Path, tmp_pat
     assert done.target == tmp_path / "tokenizer.bin"
     assert done.size == done.target.stat().st_size
     assert len(repr(done)) < 1000
+    assert repr(done.model) == f"<TokenizerModel {len(done.model.tokens):,} tokens, tokenizer.json>"
+    assert "strings=<ByteStrings 256>" in repr(done.model.model)
     assert done.source_size == source.stat().st_size
     assert sum(done.sections.values()) <= done.size
     assert tokexport.load(done.target).encode("abc")

@@ -151,6 +151,9 @@ class ByteStrings(Sequence[bytes]):
         """
         return differing_places(self.data, self.ends, other.data, other.ends)
 
+    def __repr__(self) -> str:
+        return f"<ByteStrings {len(self):,}>"
+
     def __len__(self) -> int:
         return len(self.ends)
 

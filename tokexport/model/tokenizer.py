@@ -99,6 +99,9 @@ class TokenizerModel:
     # For the user: differences from what the source says.
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<TokenizerModel {len(self.tokens):,} tokens, {self.provenance.source}>"
+
 
 @dataclass(frozen=True, slots=True)
 class SelfTestCase:
