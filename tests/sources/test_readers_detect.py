@@ -174,6 +174,12 @@ def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path:
     refused(SourceError, problem, tmp_path)
 
 
+def test_the_model_of_a_directory_is_found_with_a_version_in_its_name(tmp_path: Path) -> None:
+    pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.0))
+    (tmp_path / "tokenizer.model.v3").write_bytes(serialize(SentencePieceModel("", pieces)))
+    assert [*read(tmp_path).provenance.sha256] == ["tokenizer.model.v3"]
+
+
 def test_the_only_tokenizer_of_a_directory_is_parsed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

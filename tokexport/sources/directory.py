@@ -17,8 +17,8 @@ from tokexport.sources.unreadable import are_settings, refuse_by_head
 
 # The model of ChatGLM.
 _ICE: Final = "ice_text.model"
-# Names of tokenizers that have none of the usual names.
-_OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
+# Names of tokenizers that have none of the usual names (Mistral's tokenizer.model.v3).
+_OTHER_NAMES: Final = ("*.json", "*.model", "*.model.v*", "*.spm", "*.gguf")
 # A vocabulary without its merges: refused with what is missing.
 _ALONE: Final = ("vocab.json", "encoder.json")
 # What a directory may have of a tokenizer besides its vocabulary.

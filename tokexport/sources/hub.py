@@ -21,7 +21,7 @@ FILES: Final = (
     *("tokenizer.json", "tokenizer_config.json", "config.json", "special_tokens_map.json"),
     *("added_tokens.json", "generation_config.json", "chat_template.*", "tekken.json"),
     *("vocab.json", "merges.txt", "*-vocab.json", "*-merges.txt", "vocab.txt"),
-    *("*.model", "*.spm", "*.tiktoken", "tokenizer.pkl"),
+    *("*.model", "*.model.v*", "*.spm", "*.tiktoken", "tokenizer.pkl"),
 )
 # A star in a pattern also matches slashes, so "*.model" would match in subfolders.
 _FOLDERS: Final = "*/*"
