@@ -14,6 +14,7 @@ from runtime_samples import NAMES, cases, content, encoding, tokenizer
 from tokenizers import models, normalizers
 
 from tokexport.errors import FormatError, TextError
+from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import load
 
 # fmt: off
@@ -101,6 +102,8 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
         (lambda: subject.encode_bytes(None), "data must be bytes, not NoneType"),
         (lambda: subject.encode_bytes("abc"), "data must be bytes, not str"),
         (lambda: subject.encode_batch("abc"), "texts must be several texts .*, not str"),
+        (lambda: subject.encode_batch(None), "texts must be several texts, not NoneType"),
+        (lambda: subject.encode_batch_to_numpy(5), "texts must be several texts, not int"),
         (lambda: subject.encode_batch(["a", 1]), "text must be a str, not int"),
         (lambda: subject.encode_batch([], num_threads="x"), "num_threads must be an int .* str"),
         (lambda: subject.encode_single_token(5), "a token must be str or bytes, not int"),
@@ -111,6 +114,8 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
         (lambda: subject.decode([1], errors=5), "errors must be a str, not int"),
         (lambda: subject.decode_single_token_bytes(None), "an id must be an integer, not NoneType"),
         (lambda: subject.decode_stream().step(None), "an id must be an integer, not NoneType"),
+        (lambda: DecodeStream(subject._core), "tokenizer must be a Tokenizer, not Core"),
+        (lambda: type(subject)("x.bin"), "a Tokenizer is opened by tokexport.load"),
         (lambda: pickle.dumps(subject.decode_stream()), "a DecodeStream cannot be pickled"),
     ):  # fmt: skip
         with pytest.raises(TypeError, match=words):

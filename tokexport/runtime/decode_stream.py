@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn, final
 
 from tokexport._core import Stream
+from tokexport.runtime.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from tokexport.runtime.tokenizer import Ids, Tokenizer
+    from tokexport.runtime.tokenizer import Ids
 
 
 @final
@@ -41,6 +42,8 @@ class DecodeStream:
     flush: Callable[[], str | None]
 
     def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
         stream = Stream(tokenizer._core, skip_special_tokens, False)
         self.step = stream.step
         self.feed = stream.feed

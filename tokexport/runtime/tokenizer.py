@@ -116,11 +116,11 @@ def load(
                 data = map_file(file.fileno(), size) if size else b""
                 if not file.seekable():  # a pipe: no path leads to its bytes again
                     data, path = file.read(), None
-        except OSError:
+        except (OSError, ValueError) as error:  # ValueError: a null byte in the path
             from tokexport.errors import reading
 
             with reading(name):
-                raise
+                raise error if isinstance(error, OSError) else OSError(str(error)) from None
     if data[:8] != MAGIC:
         from tokexport.runtime.embedded import embedded
 
@@ -155,7 +155,9 @@ class Tokenizer:
     _data: bytes | memoryview
     _path: str | None
 
-    def __init__(self, core: Core, data: bytes | memoryview, path: str | None) -> None:
+    def __init__(self, core: Core, data: bytes | memoryview = b"", path: str | None = None) -> None:
+        if not isinstance(core, Core):
+            raise TypeError("a Tokenizer is opened by tokexport.load(path)")
         write = super().__setattr__
         write("_core", core)
         write("_encode", core.encode)

@@ -74,8 +74,9 @@ def local_source(source: T, revision: str | None = None, files: Sequence[str] = 
         )
     if not isinstance(source, str) or os.path.lexists(source):
         return source
-    if not source:
-        raise SourceError("an empty path names no file", "give a file, a directory or owner/name")
+    if not source or "\0" in source:
+        what = "a path with a null byte" if source else "an empty path"
+        raise SourceError(f"{what} names no file", "give a file, a directory or owner/name")
     if _URL.fullmatch(source):
         raise SourceError(
             f"{source}: a URL is not read",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -255,8 +256,9 @@ def checked(special_tokens: Iterable[str]) -> tuple[str, ...]:
             raise TokexportError(
                 f"the special token {name!r} has a lone surrogate, invalid in UTF-8", "remove it"
             ) from None
-    if len(set(found)) < len(found) or "" in found:
-        raise TokexportError("special tokens must differ, and none may be empty")
+    wrong = [name for name, times in Counter(found).items() if times > 1 or not name]
+    if wrong:
+        raise TokexportError(f"special tokens must differ, and none may be empty: {wrong[0]!r}")
     return found
 
 

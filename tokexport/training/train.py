@@ -10,6 +10,7 @@ from tokexport.errors import TokexportError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
 from tokexport.model import SpecialIds
 from tokexport.model.byte_alphabet import to_bytes
+from tokexport.runtime.batches import several
 from tokexport.training.counting import Text, WordCounts, checked
 from tokexport.training.trained import BYTES, ROLES, Merge, Trained
 
@@ -56,7 +57,7 @@ def train_from_iterator(
     roles: Roles = NO_ROLES,
     tie_break: TieBreak = "lowest-ids",
     num_threads: int | None = None,
-    progress: Progress = lambda step, done, end: None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Learns a byte-level BPE tokenizer from texts, which are read once; memory grows only with
     their distinct words. A text too long for memory may be an iterator of its parts.
@@ -83,9 +84,9 @@ def train_from_iterator(
     refuse_settings(vocab_size, special_tokens, tie_break, roles)
     counts = WordCounts(pattern, tuple(special_tokens) if split_special else ())
     counts.add(
-        texts,
+        several(texts),
         num_threads=num_threads,
-        progress=lambda: progress("bytes counted", counts.text_bytes, 0),
+        progress=lambda: progress and progress("bytes counted", counts.text_bytes, 0),
     )
     return train_from_counts(
         counts,
@@ -104,7 +105,7 @@ def train_from_counts(
     special_tokens: SpecialTokens = (),
     roles: Roles = NO_ROLES,
     tie_break: TieBreak = "lowest-ids",
-    progress: Progress = lambda step, done, end: None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Learns a byte-level BPE tokenizer from word counts, like ``train_from_iterator`` from texts.
 
@@ -134,7 +135,10 @@ def train_from_counts(
         raise TokexportError("there is nothing to learn from: no text, or all texts are empty")
     try:
         numbers, uses, too_long = counts.native.merges(
-            wanted, tie_break, MAX_TOKEN_BYTES, lambda done: progress("merges", done, wanted)
+            wanted,
+            tie_break,
+            MAX_TOKEN_BYTES,
+            lambda done: progress and progress("merges", done, wanted),
         )
     except ValueError as error:
         raise TokexportError(

@@ -118,6 +118,8 @@ def compare(
     for name, number in (("strings", strings), ("seed", seed), ("jobs", jobs)):
         if not isinstance(number, SupportsIndex):
             raise TypeError(f"{name} must be an int, not {type(number).__name__}")
+    if strings < 0 or jobs < 1:
+        raise ValueError(f"strings ({strings}) must be at least 0, and jobs ({jobs}) at least 1")
     if isinstance(texts, str | os.PathLike) or not isinstance(texts, Iterable):
         raise TypeError(f"texts must be several paths, not {type(texts).__name__}")
     if not isinstance(only, str | None):
