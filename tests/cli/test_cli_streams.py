@@ -239,6 +239,14 @@ def test_characters_outside_the_encoding_are_escaped(small_file: PathOf, tmp_pat
     assert shown.returncode == 0
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_character_is_not_escaped_like_a_byte(unbuffered: str, small_file: PathOf) -> None:
+    how = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUNBUFFERED": unbuffered}
+    shown = start("encode", small_file("gpt2"), "--tokens", "é\U0001f642", env=how).stdout
+    assert shown.splitlines()[0].endswith(rb' "\u00e9"')
+    assert rb'"\xf0' in shown
+
+
 def test_the_text_of_a_prompt_is_written_unchanged(small_file: PathOf, tmp_path: Path) -> None:
     """It is for another program: one that encodes it, for example."""
     prompt = "渡\x1b[31m"

@@ -1,5 +1,6 @@
 """The command group: the list of commands, and how errors are reported."""
 
+import codecs
 import io
 import json
 import os
@@ -17,7 +18,7 @@ import click
 
 from tokexport.cli.console import SCHEMA_VERSION
 from tokexport.cli.options import COPIES, Group
-from tokexport.errors import SourceError, TokexportError
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.escape import visible
 from tokexport.version import __version__
 
@@ -100,10 +101,18 @@ class Commands(Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def as_unicode(error: UnicodeError) -> tuple[str, int]:
+    r"""Escapes U+00EF, too, as ``\u00ef``: ``\xef`` is a byte, and Python's own escape of both."""
+    assert isinstance(error, UnicodeEncodeError)
+    part = error.object[error.start : error.end].encode("ascii", "backslashreplace")
+    return part.decode().replace("\\x", "\\u00"), error.end
+
+
 def prepare_streams() -> None:
     """Escapes characters that an output cannot encode, and makes standard input and output read and
     write all or fail. TokexportError if standard output is closed.
     """
+    codecs.register_error("tokexport", as_unicode)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     if sys.stdout is None:
@@ -117,7 +126,7 @@ def prepare_streams() -> None:
         sys.stdout = io.TextIOWrapper(whole, encoding, line_buffering=raw.isatty())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="tokexport")
 
 
 def was_writing(error: OSError) -> bool:
@@ -160,6 +169,8 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
         said = error.format_message() if isinstance(error, click.ClickException) else str(error)
         ours = TokexportError(said)
     message = named(str(ours))
+    if isinstance(error, UnsupportedError) and error.file is None and error.path == "pattern":
+        message = f"--{message}"
     if as_json:
         values: dict[str, str | None] = {"kind": kind, "message": message}
         for name in ("file", "path", "problem", "hint"):
