@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,15 @@ def test_wrong_values_of_convert_are_errors_that_name_them(
         ({"jobs": None}, "jobs must be an int, not NoneType"),
         ({"texts": "book.txt"}, "texts must be several paths, not str"),
         ({"texts": None}, "texts must be several paths, not NoneType"),
+        ({"strings": -1}, r"strings \(-1\) must be at least 0"),
+        ({"jobs": 0}, r"jobs \(0\) at least 1"),
         ({"only": 5}, "only must be a str or None, not int"),
     ],
 )
 def test_wrong_values_of_verify_are_errors_that_name_them(
     wrong: dict[str, Any], reason: str, small_file: PathOf
 ) -> None:
-    with pytest.raises(TypeError, match=reason):
+    with pytest.raises((TypeError, ValueError), match=reason):
         tokexport.verify(small_file("gpt2"), against=small_source("gpt2"), **wrong)
 
 
@@ -64,6 +67,12 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("encode FILE a --file b", "Give TEXT or --file, not both"),
         ("encode FILE a --unit byte", "--unit requires --offsets"),
         ("encode FILE --tokns a", "--tokns"),
+        ("bench FILE --seconds x", "'x' is not a valid number."),
+        ("train TEXT --vocab-size x -o DIR", "'x' is not a valid integer."),
+        ("train TEXT --vocab-size 300 --special-id x y -o DIR", "'y' is not a valid integer."),
+        ("count TEXT --pattern x -o DIR", "tokexport: --pattern: 'x' is not a known name"),
+        ("verify FILE --against SOURCE --only x", "only (--only) is 'x', which names no"),
+        ("bench FILE --text TEXT", "TEXT: the text is empty"),
         ("bench FILE --seconds inf", "inf is not in the range 0<=x<=3600"),
         ("diff FILE FILE --pattern gpt2", "--pattern is for sources"),
         ("convert FILE --to llm.c -o DIR --reference transformers", "--reference is for sources"),
@@ -91,7 +100,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it to UTF-8"),
         ("decode FILE \udcff", "is not an id"),
         ("decode FILE 99999999", "FILE: id 99999999: no such id; this tokenizer's ids are 0 to 4"),
-        ("decode FILE 12x", "'12x' is not an id"),
+        ("decode FILE 1 12x", "word 2: '12x' is not an id"),
         ("decode FILE -1", "'-1' is not an id"),
         ("decode FILE 1 2 -", "'-' is not an id"),
         ("decode FILE 1 2 99999999", "FILE: id 99999999: no such id"),
@@ -167,6 +176,12 @@ def test_wrong_or_useless_arguments_of_commands_are_refused(
         found = found.replace(str(path), name)
     assert reason in found
     assert not names["DIR"].exists()
+
+
+@pytest.mark.parametrize("read", [tokexport.load, tokexport.read, tokexport.convert])
+def test_a_path_with_a_null_byte_is_an_error_that_names_it(read: Callable[[str], Any]) -> None:
+    with pytest.raises(tokexport.errors.SourceError, match="null byte"):
+        read("a\0b")
 
 
 def test_a_source_whose_name_is_not_utf8_converts(tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ import click
 from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, table
 from tokexport.cli.options import InputPath, parts_of_file, read_text
+from tokexport.errors import SourceError
 
 SECONDS = click.FloatRange(0, 3600)
+SECONDS.name = "number"  # for an error, instead of "float range"
 DEFAULT_BYTES = 4_000_000
 
 
@@ -35,7 +37,9 @@ def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     if text is None:
         text = library_source(DEFAULT_BYTES).decode(errors="replace")  # may end in a character
     else:
-        text = read_text(text, parts_of_file(text))
+        name, text = text, read_text(text, parts_of_file(text))
+        if not text:
+            raise SourceError("the text is empty", name=name)
     opening = repeat(lambda: load(path, check=False), seconds)
     tokenizer = load(path)
     begin = time.perf_counter()

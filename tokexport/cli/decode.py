@@ -66,7 +66,7 @@ def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
     >>> list(parse_ids([b"[1, 2", b"3]\\n4"]))
     [[1], [23], [4]]
     """
-    rest = b""
+    rest, count = b"", 0
     parts = iter(parts)
     for part in parts:
         if not rest and part.lstrip()[:1] == b"{":
@@ -77,20 +77,27 @@ def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
         unfinished = words and not text[-1:].isspace() and len(words[-1]) <= LONGEST
         rest = words.pop() if unfinished else b""
         if words:
-            yield ids_of_words(words)
+            yield ids_of_words(words, count)
+            count += len(words)
     if rest:
-        yield ids_of_words([rest])
+        yield ids_of_words([rest], count)
 
 
-def ids_of_words(words: list[bytes]) -> list[int]:
-    """Parses words as numbers. Raises TokexportError if one is not a number."""
+def ids_of_words(words: list[bytes], before: int) -> list[int]:
+    """Parses words as numbers. Raises TokexportError, with the number of words up to there, if one
+    is not a number.
+    """
     if not b"".join(words).isdigit() or len(max(words, key=len)) > LONGEST:
-        wrong = next(word for word in words if not word.isdigit() or len(word) > LONGEST)
+        place, wrong = next(
+            (place, word)
+            for place, word in enumerate(words, before + 1)
+            if not word.isdigit() or len(word) > LONGEST
+        )
         shown = visible(wrong[:40].decode("utf-8", "replace"))
         hint = "ids are numbers such as 0 or 1917"
         if wrong.isdigit():
             hint = f"it has more than {LONGEST} digits: put spaces or commas between ids"
-        raise TokexportError(f"'{shown}' is not an id", hint)
+        raise TokexportError(f"word {place:,}: '{shown}' is not an id", hint)
     return list(map(int, words))
 
 

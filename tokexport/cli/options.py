@@ -153,8 +153,14 @@ class Utf8(click.types.StringParamType):
         return value or self.fail("the value is empty", param, ctx)
 
 
+class Integer(click.IntRange):
+    """An int, for an error that does not call it an "integer range"."""
+
+    name = "integer"
+
+
 token_option = partial(click.option, type=Utf8(), metavar="T")
-number_option = partial(click.option, type=click.IntRange(1), metavar="N")
+number_option = partial(click.option, type=Integer(1), metavar="N")
 
 
 def document_options(command: Callable[..., Result]) -> Callable[..., Result]:

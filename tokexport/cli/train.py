@@ -24,6 +24,7 @@ from tokexport.cli.count import counting, doc_cap_option, max_chars_option, patt
 from tokexport.cli.options import (
     AnyPath,
     InputPath,
+    Integer,
     Utf8,
     document_options,
     given_name,
@@ -75,7 +76,7 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.option(
     "--special-id",
     "placed",
-    type=(Utf8(), click.IntRange(0)),
+    type=(Utf8(), Integer(0)),
     multiple=True,
     metavar="T ID",
     help="A special token with its id.",

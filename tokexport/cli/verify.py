@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, say
-from tokexport.cli.options import InputPath, number_option, refuse_beside, source_options
+from tokexport.cli.options import InputPath, Integer, number_option, refuse_beside, source_options
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import processors
 from tokexport.targets.compare import compare_runtime
@@ -25,7 +25,7 @@ STRINGS_HELP = f"Random strings.  [{STRINGS}, or {RUNTIME_STRINGS} with --as]"
 )
 @source_options
 @click.option("--as", "runtime", type=click.Choice([*TARGETS]), metavar="FORMAT", help=AS_HELP)
-@click.option("--strings", type=click.IntRange(0), metavar="N", help=STRINGS_HELP)
+@click.option("--strings", type=Integer(0), metavar="N", help=STRINGS_HELP)
 @click.option("--seed", type=int, default=0, metavar="N", help="Seed of the random strings.")
 @click.option(
     "--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Also compare a text."

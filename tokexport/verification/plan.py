@@ -96,7 +96,7 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
         items = classes.groups_of(int(name, 16)) if kind == "class" else [int(name)]
     if not items or kind not in checks:
         raise TokexportError(
-            f"only: {key!r} names no comparison",
+            f"only (--only) is {key!r}, which names no comparison",
             "it is KIND:NUMBER, file:PATH or line:PATH:NUMBER, and the kinds are"
             f" {', '.join(checks)}",
         )
