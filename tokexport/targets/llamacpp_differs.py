@@ -1,5 +1,5 @@
-"""What llama.cpp does with a GGUF file that no key of the file says, as measured with the llama.cpp
-of llama-cpp-python 0.3.36: its splitters by name, tokens that it knows by name, and the rest.
+"""What llama.cpp does with a GGUF file beyond what the keys of the file say, as measured with
+llama-cpp-python 0.3.36: its splitters by name, tokens that it knows by name, and the rest.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The bytes of a token as printable text: bytes that cannot be drawn become visible signs."""
+"""The bytes of a token as printable text, with a visible sign for bytes that cannot be shown."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,9 @@
 """How the runtime knows the first pre-token, which alone gets a prefix.
 
-The reference adds it where the first character of a pre-token comes from the first of the input.
-Usually that is the start of the normalized text: if every character has become one character; or,
-where nothing has been cut yet, if the first of the text comes from the first of the input.
+The reference adds it where the first character of a pre-token comes from the first character of
+the input. Usually that is the start of the normalized text: if every character has become one
+character; or, where nothing has been cut yet, if the first character of the text comes from the
+first character of the input.
 Otherwise the runtime has to track the source of each character, which costs time and memory.
 """
 
