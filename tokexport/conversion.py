@@ -190,8 +190,8 @@ def _chat_frame(model: TokenizerModel) -> tuple[Frame | None, tuple[str, ...]]:
 
         frame, problem = find_frame(model.chat.default or "", model.chat.variables, special)
     except MissingLibraryError as error:
-        missing = f"Whether devices can use the chat template is not known: {error}"
-        return None, (f"{missing}, and convert again.",)
+        missing = "The chat template was not examined, because jinja2 is not installed"
+        return None, (f"{missing}; {error.hint}, and convert again.",)
     if problem:
         return None, (f"Devices cannot use the chat template, which is no frame: {problem}.",)
     return frame, ()

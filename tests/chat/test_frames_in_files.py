@@ -189,9 +189,9 @@ def test_without_jinja2_a_note_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "jinja2", None)
     conversion = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
     note = conversion.notes[-1]
-    assert note.startswith("Whether devices can use the chat template is not known: ")
-    assert note.endswith(
-        " jinja2, which is not installed; pip install 'tokexport[chat]', and convert again."
+    assert note == (
+        "The chat template was not examined, because jinja2 is not installed; pip install"
+        " 'tokexport[chat]', and convert again."
     )
     assert "FRAM" not in conversion.sections
 

@@ -245,18 +245,18 @@ def value(kind: int, data: bytes, name: str = "tokenizer.ggml.tokens") -> bytes:
 
 OTHER = "general.other"
 HOSTILE = {
-    "nothing": (b"GGUF", "ends before 4 bytes"),
+    "nothing": (b"GGUF", "is truncated: 4 bytes expected"),
     "a version to come": (header(0, version=9), "version 9"),
-    "more values than the file": (header(1 << 63), "be there"),
-    "a string without end": (value(8, struct.pack("<Q", 1 << 63)), "be there"),
-    "an array of bytes without end": (value(9, struct.pack("<IQ", 0, 1 << 62)), "be there"),
+    "more values than the file": (header(1 << 63), "is truncated: "),
+    "a string without end": (value(8, struct.pack("<Q", 1 << 63)), "is truncated: "),
+    "an array of bytes without end": (value(9, struct.pack("<IQ", 0, 1 << 62)), "is truncated: "),
     "an array of strings without end": (
         value(9, struct.pack("<IQ", 8, (1 << 64) - 1), OTHER),
-        "be there",
+        "is truncated: ",
     ),
-    "strings that are not there": (value(9, struct.pack("<IQQ", 8, 1, 9)), "be there"),
-    "a byte that is not there": (value(0, b""), "ends before 1 byte that"),
-    "a text without its byte": (value(8, struct.pack("<Q", 1)), "ends before 1 byte that"),
+    "strings that are not there": (value(9, struct.pack("<IQQ", 8, 1, 9)), "is truncated: "),
+    "a byte that is not there": (value(0, b""), "is truncated: 1 byte expected,"),
+    "a text without its byte": (value(8, struct.pack("<Q", 1)), "is truncated: 1 byte expected,"),
     "an unknown kind": (value(77, b""), "unknown type 77"),
     "arrays in arrays": (value(9, struct.pack("<IQ", 9, 1) * 20_000, OTHER), "array of arrays"),
     "an array of arrays": (value(9, struct.pack("<IQIQII", 9, 1, 4, 2, 7, 7)), "array of arrays"),

@@ -58,9 +58,11 @@ def test_only_special_tokens_can_have_roles() -> None:
         (Roles(pad="<|x|>"), "pad"),
         (Roles(eos="<|e|>", stop=("<|e|>", "<|x|>")), "stop"),
     ]:
-        with pytest.raises(TokexportError, match=rf"'<\|x\|>' cannot be {role}, as it is not"):
+        with pytest.raises(
+            TokexportError, match=rf"{role} must be a special token, which '<\|x\|>'"
+        ):
             train_from_iterator(TEXTS, 300, special_tokens=SPECIAL, roles=roles)
-        with pytest.raises(TokexportError, match=f"cannot be {role}"):
+        with pytest.raises(TokexportError, match=f"{role} must be a special token"):
             train_from_counts(counts, 300, special_tokens=SPECIAL, roles=roles)
 
 
@@ -75,4 +77,4 @@ def test_the_command_assigns_roles(run: Run, tmp_path: Path) -> None:
         expected = {"bos": None, "eos": 259, "pad": None, "unk": None, "stop": [259]}
         assert trained.values["special_ids"] == inspected.values["special_ids"] == expected
         refused = run("train", *inputs, *common, "--bos", "<|x|>")
-        assert "'<|x|>' cannot be bos" in refused.refusal
+        assert "bos must be a special token, which '<|x|>' is not" in refused.refusal

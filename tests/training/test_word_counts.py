@@ -245,6 +245,9 @@ def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path
     ]:
         assert re.search(words, run("count", *inputs, "-o", first, *options).refusal)
         assert first.read_bytes() == before
+    count_files(files, target, pattern=SMALL)
+    twice = run("count", *files, files[0], "-o", target, "--add").refusal
+    assert re.search(r"1.jsonl, \S+2.jsonl are counted already", twice)
     train = ["train", "--vocab-size", 300, "-o", tmp_path / "out"]
     assert "--counts excludes INPUT" in run(*train, files[0], "--counts", first).refusal
     assert "name texts to learn from" in run(*train).refusal

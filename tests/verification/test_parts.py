@@ -125,4 +125,4 @@ def test_a_part_without_a_type_and_a_long_option_are_described(tmp_path: Path) -
     fields["model"] = {"merges": [], "vocab": {"a": 0}, "unk_token": "a" * 100}
     (tmp_path / "tokenizer.json").write_text(json.dumps(fields), "utf-8")
     described = {part.place: part.what for part in parts_of(tmp_path).parts}
-    assert described["model"] == f'0 merges, 1 vocab, unk_token "{"a" * 46}...'
+    assert described["model"] == f'0 merges, 1 tokens, unk_token "{"a" * 46}...'

@@ -64,7 +64,8 @@ def count(
     INPUT may also be - for standard input: one text, lines of text (--lines), or lines of JSON
     (--field). Standard input cannot be resumed: an interrupted run counts nothing.
 
-    Counts files (.counts) as INPUT are added up if they have the same pattern and special tokens.
+    Counts files (.counts) given as INPUT are summed; they must have the same pattern and special
+    tokens.
 
     \b
     tokexport count corpus/ -o words.counts

@@ -60,7 +60,7 @@ def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> 
             return say_json("demo", {"steps": steps})
         say("" if sys.stdout.isatty() else "\n")
         kept = f"The file is {made}." if target else "The file was temporary; keep it with -o FILE."
-        say(f"{size(made.stat().st_size)} hold all of it. {kept}")
+        say(f"The whole tokenizer takes {size(made.stat().st_size)}. {kept}")
     return None
 
 

@@ -118,7 +118,7 @@ def _what(node: Node) -> str:
     words = [str(node.value["type"])] if "type" in node.value else []
     for name, value in node.value.items():
         if name in _LONG:
-            words.append(f"{len(value):,} {name}")
+            words.append(f"{len(value):,} {'tokens' if name == 'vocab' else name}")
         elif name != "type" and value not in (None, False):
             words.append(name if value is True else _cut(f"{name} {show(value)}"))
     return ", ".join(words)

@@ -119,7 +119,8 @@ def _named(folder: Path, sources: Sequence[AnySource]) -> Iterator[Path]:
 def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
-        problem = f"{folder}: there is more than one {what} in this directory ({names})"
+        one = f"file of {what}" if what.endswith("ranks") else what
+        problem = f"{folder}: there is more than one {one} in this directory ({names})"
         raise SourceError(problem, "give one of them")
     return found[0]
 

@@ -35,7 +35,7 @@ _STARTS: Final = (
     (
         # The length of the longest token, then the first record: a score, a length and a text.
         rb".{8}\x05\0{3}<unk>",
-        "a tokenizer.bin of llama2.c, whose program has ids of its own",
+        "a tokenizer.bin of llama2.c, whose program encodes in its own way",
         "convert it with --from llama2.c",
     ),
     (

@@ -41,18 +41,21 @@ class Part(Enum):
         "texts are not cut before tokens are merged, so merges cross words",
     )
     MODEL = "model", "a pre-token that is a token becomes what its merges give"
-    ORDER = "order of merges", "it does not say which tokens are merged first"
+    ORDER = "order of merges", "the format does not record which tokens are merged first"
     PAIRS = "pairs that merge", "any two tokens whose bytes together are a token are merged"
-    SCORES = "scores", "it has no scores of tokens"
+    SCORES = "scores", "the format has no scores of tokens"
     UNKNOWN = "unknown text", "what becomes of text without a token is left to the runtime"
     HOLES = "holes", "an id without a token becomes a token without text"
-    ADDED_TOKENS = "added tokens", "it has no list of tokens that are searched for first"
+    ADDED_TOKENS = "added tokens", "the format does not record which tokens are searched for first"
     FLAGS = "flags of added tokens", "single_word, lstrip, rstrip and normalized are left out"
-    SPECIAL = "special tokens", "it does not say which tokens are special"
-    TEMPLATE = "template", "it does not say which ids surround a text"
-    BOS_EOS = "BOS and EOS", "it does not say which ids begin and end a text"
-    ROLES = "other ids with a role", "it has no padding, unknown or further stop ids"
-    CHAT_TEMPLATE = "chat template", "it has no chat template"
+    SPECIAL = "special tokens", "the format does not record which tokens are special"
+    TEMPLATE = "template", "the format does not record which ids surround a text"
+    BOS_EOS = "BOS and EOS", "the format does not record which ids begin and end a text"
+    ROLES = (
+        "other ids with a role",
+        "the format does not record padding, unknown or further stop ids",
+    )
+    CHAT_TEMPLATE = "chat template", "the format has no chat template"
     DECODER = "decoder", "decoding only joins the bytes of tokens"
 
     meaning: str

@@ -151,8 +151,9 @@ class WordCounts:
         counted = {file.real() for run in self.runs for file in run.files}
         twice = {file.path for run in runs for file in run.files if file.real() in counted}
         if twice:
+            verb = "is" if len(twice) == 1 else "are"
             raise TokexportError(
-                f"{name}: {', '.join(sorted(twice))} is counted already, with the same content",
+                f"{name}: {', '.join(sorted(twice))} {verb} counted already, with the same content",
                 "name only other texts",
             )
 

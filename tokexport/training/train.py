@@ -189,25 +189,25 @@ def refuse_settings(
     count = len(checked(special_tokens))
     wanted = vocab_size - BYTES - count
     if wanted < 0 or vocab_size > MAX_IDS:
-        raise TokexportError(
-            f"a vocabulary of {vocab_size:,} is too {'small' if wanted < 0 else 'large'}: the 256"
-            f" bytes and {count:,} special tokens take {vocab_size - wanted:,} ids, and the limit"
-            f" is {MAX_IDS:,}"
-        )
+        why = f"large: the limit is {MAX_IDS:,}"
+        if wanted < 0:
+            taken = vocab_size - wanted
+            why = f"small: the 256 bytes and {count:,} special tokens take {taken:,} ids"
+        raise TokexportError(f"a vocabulary of {vocab_size:,} is too {why}")
     if isinstance(special_tokens, Mapping):
         owners: dict[int, str] = {}
         for name, id in special_tokens.items():
             if not 0 <= id < vocab_size or owners.setdefault(id, name) != name:
                 why = f"is that of {owners[id]!r}" if id in owners else "is out of range"
                 raise TokexportError(
-                    f"the id {id:,} of {name!r} {why}", f"take different ones below {vocab_size:,}"
+                    f"the id {id:,} of {name!r} {why}", f"choose a distinct id below {vocab_size:,}"
                 )
     for role, names in _named(roles).items():
         for name in names:
             if name not in special_tokens:
                 raise TokexportError(
-                    f"{name!r} cannot be {role}, as it is not a special token here",
-                    "name it as one too",
+                    f"{role} must be a special token, which {name!r} is not",
+                    f"add it to special_tokens (--special-token {name!r})",
                 )
     return wanted
 

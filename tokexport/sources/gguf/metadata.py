@@ -123,7 +123,7 @@ class _Reader:
     def skip(self, size: int) -> int:
         """Skips ``size`` bytes, which must be in the file; returns where they begin."""
         if size > len(self.data) - self.at:
-            self.fail(f"ends before {size} byte{'s' * (size > 1)} that should be there")
+            self.fail(f"is truncated: {size} byte{'s' * (size > 1)} expected")
         self.at += size
         return self.at - size
 
