@@ -164,7 +164,7 @@ def test_a_gguf_that_is_cut_off_is_refused_and_no_file_is_left(tmp_path: Path) -
     last = gguf.GGUFReader(tmp_path / "m").tensors[-1].data_offset
     for size in [*range(4, last, 7), last - 1]:
         (tmp_path / "m").write_bytes(whole[:size])
-        with pytest.raises(SourceError, match="m: it ends before"):
+        with pytest.raises(SourceError, match=r"m: it (ends before|is truncated)"):
             embed(TOKENIZER, tmp_path / "m", tmp_path / "one")
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 

@@ -102,8 +102,6 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
         (lambda: subject.encode_bytes(None), "data must be bytes, not NoneType"),
         (lambda: subject.encode_bytes("abc"), "data must be bytes, not str"),
         (lambda: subject.encode_batch("abc"), "texts must be several texts .*, not str"),
-        (lambda: subject.encode_batch(None), "texts must be several texts, not NoneType"),
-        (lambda: subject.encode_batch_to_numpy(5), "texts must be several texts, not int"),
         (lambda: subject.encode_batch(["a", 1]), "text must be a str, not int"),
         (lambda: subject.encode_batch([], num_threads="x"), "num_threads must be an int .* str"),
         (lambda: subject.encode_single_token(5), "a token must be str or bytes, not int"),

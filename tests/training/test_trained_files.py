@@ -106,7 +106,7 @@ def test_the_package_does_not_import_training_before_it_is_used() -> None:
 def test_a_vocabulary_counts_bytes_and_special_tokens() -> None:
     assert len(train_from_iterator(TEXTS, 300, special_tokens=SPECIAL).merges) == 42
     assert train_from_iterator(TEXTS, 258, special_tokens=SPECIAL).merges == ()
-    with pytest.raises(TokexportError, match=r"257 is too small: .* 2 special tokens take 258 ids$"):
+    with pytest.raises(TokexportError, match=r"257 is too small: .* take 258 ids$"):
         train_from_iterator(TEXTS, 257, special_tokens=SPECIAL)
     with pytest.raises(TokexportError, match="is too large"):
         train_from_iterator(TEXTS, 1 << 22)
@@ -126,7 +126,6 @@ def test_training_on_too_few_pairs_ends_early_with_a_note() -> None:
         *((texts, {}, TokexportError, "nothing to learn from") for texts in ([], [""])),
         (iter(["", ""]), {}, TokexportError, "nothing to learn from"),
         ("one text", {}, TypeError, "put it into a list"),
-        (None, {}, TypeError, "texts must be several texts, not NoneType"),
         (["a", 1], {}, TypeError, "texts must hold str, not int"),
         (["a", "b\ud800"], {}, TextError, "lone surrogate"),
         ([iter(["a", "b\ud800"])], {}, TextError, "lone surrogate"),

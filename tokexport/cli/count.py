@@ -15,11 +15,10 @@ from tokexport.cli.options import (
     is_standard_input,
     number_option,
     parts_of_file,
-    repeated,
     target_option,
     token_option,
 )
-from tokexport.corpus.documents import find_files, total_size
+from tokexport.corpus.documents import find_files, repeated, total_size
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial, wraps
@@ -92,14 +91,6 @@ def is_standard_input(inputs: Sequence[str]) -> bool:
         hint = "name only files, or send all texts to standard input"
         raise TokexportError("standard input (-) cannot be combined with files", hint)
     return tuple(inputs) == ("-",)
-
-
-def repeated(files: Sequence[Path]) -> list[str]:
-    """A note if documents are read more than once, whatever the paths."""
-    times = Counter(map(os.path.realpath, files))
-    names = [name for name, count in times.items() if count > 1]
-    more = f" and {len(names) - 1:,} others" if len(names) > 1 else ""
-    return [f"note: given, and read, more than once: {names[0]}{more}"] if names else []
 
 
 def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[bytes]]:

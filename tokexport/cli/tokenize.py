@@ -17,12 +17,11 @@ from tokexport.cli.options import (
     is_standard_input,
     number_option,
     parts_of_file,
-    repeated,
     target_option,
     token_option,
 )
 from tokexport.corpus import tokenize as library
-from tokexport.corpus.documents import ByteStream, find_files, total_size
+from tokexport.corpus.documents import ByteStream, find_files, repeated, total_size
 from tokexport.corpus.pipeline import SHARD_TOKENS
 from tokexport.errors import TokexportError
 

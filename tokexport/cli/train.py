@@ -33,7 +33,6 @@ from tokexport.cli.options import (
     parts_of_file,
     path_option,
     refuse_beside,
-    repeated,
     target_option,
     token_option,
 )
@@ -46,6 +45,7 @@ from tokexport.corpus.documents import (
     find_files,
     read_documents,
     read_stream,
+    repeated,
 )
 from tokexport.errors import TokexportError
 from tokexport.output import resolve

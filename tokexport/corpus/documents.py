@@ -6,6 +6,7 @@ import codecs
 import json
 import os
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
@@ -149,6 +150,14 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
         else:
             files.append(path)
     return files
+
+
+def repeated(files: Sequence[Path]) -> list[str]:
+    """A note if documents are read more than once, whatever the paths."""
+    times = Counter(map(os.path.realpath, files))
+    names = [name for name, count in times.items() if count > 1]
+    more = f" and {len(names) - 1:,} others" if len(names) > 1 else ""
+    return [f"note: given, and read, more than once: {names[0]}{more}"] if names else []
 
 
 def total_size(files: Sequence[Path]) -> int:

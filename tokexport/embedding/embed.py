@@ -7,12 +7,12 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from tokexport.embedding.gguf import last_tensor
 from tokexport.embedding.safetensors import with_tokenizer
 from tokexport.errors import SourceError, reading
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.embedded import embedded_extent, tail
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.gguf.metadata import last_tensor
 
 ALIGNMENT: Final = 64  # of the tokexport file, so that its sections are aligned too
 _GGUF: Final = b"GGUF"

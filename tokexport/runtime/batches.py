@@ -8,7 +8,7 @@ from tokexport.runtime.tokenizer import thread_count
 TYPE_CHECKING = False  # as in tokenizer.py
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Literal, Protocol, TypeVar
+    from typing import Literal, Protocol
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
         def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
         def __getitem__(self, part: slice) -> ArrowArray: ...
-
-    Texts = TypeVar("Texts", bound=Iterable[object] | ArrowArray)
 
 
 def encode_batch(
@@ -39,7 +37,7 @@ def encode_batch(
     [[259], [259, 264]]
     """
     threads = thread_count(num_threads)
-    return self._core.encode_batch(several(texts), allowed_special, add_special_tokens, threads)
+    return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
 
 
 def encode_batch_to_numpy(
@@ -63,7 +61,7 @@ def encode_batch_to_numpy(
     threads = thread_count(num_threads)
     if joined := getattr(texts, "combine_chunks", None):  # of a pyarrow.ChunkedArray
         texts = joined()
-    return self._core.encode_flat(several(texts), allowed_special, add_special_tokens, threads)
+    return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
 
 def encode_stream(
@@ -100,13 +98,6 @@ def encode_ordinary_batch(
     [[259], [264]]
     """
     return self.encode_batch(texts, num_threads=num_threads)
-
-
-def several(texts: Texts) -> Texts:
-    """The same. TypeError for what cannot be texts, with the name of the argument."""
-    if not hasattr(texts, "__iter__") and not hasattr(texts, "__getitem__"):
-        raise TypeError(f"texts must be several texts, not {type(texts).__name__}")
-    return texts
 
 
 def whole_pairs(parts: Iterable[str | bytes]) -> Iterator[str | bytes]:

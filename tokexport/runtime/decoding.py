@@ -50,17 +50,7 @@ def decode_batch(
     >>> tokenizer.decode_batch([[259], [259, 264]])
     ['hello', 'hello world']
     """
-    texts: list[str] = []
-    try:
-        for ids in batch:
-            texts.append(self._core.decode(ids, skip_special_tokens, errors))
-    except KeyError as error:
-        from tokexport.errors import IdError  # not above: as in tokenizer.py
-
-        if isinstance(error, IdError):
-            error.problem = f"batch[{len(texts)}]: {error.problem}"
-        raise
-    return texts
+    return [self._core.decode(ids, skip_special_tokens, errors) for ids in batch]
 
 
 def decode_stream(self: Tokenizer, *, skip_special_tokens: bool = False) -> DecodeStream:

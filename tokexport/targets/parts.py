@@ -51,10 +51,7 @@ class Part(Enum):
     SPECIAL = "special tokens", "the format does not record which tokens are special"
     TEMPLATE = "template", "the format does not record which ids surround a text"
     BOS_EOS = "BOS and EOS", "the format does not record which ids begin and end a text"
-    ROLES = (
-        "other ids with a role",
-        "the format does not record padding, unknown or further stop ids",
-    )
+    ROLES = "other ids with a role", "the format has no padding, unknown or further stop ids"
     CHAT_TEMPLATE = "chat template", "the format has no chat template"
     DECODER = "decoder", "decoding only joins the bytes of tokens"
 

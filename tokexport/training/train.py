@@ -10,7 +10,6 @@ from tokexport.errors import TokexportError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
 from tokexport.model import SpecialIds
 from tokexport.model.byte_alphabet import to_bytes
-from tokexport.runtime.batches import several
 from tokexport.training.counting import Text, WordCounts, checked
 from tokexport.training.trained import BYTES, ROLES, Merge, Trained
 
@@ -84,7 +83,7 @@ def train_from_iterator(
     refuse_settings(vocab_size, special_tokens, tie_break, roles)
     counts = WordCounts(pattern, tuple(special_tokens) if split_special else ())
     counts.add(
-        several(texts),
+        texts,
         num_threads=num_threads,
         progress=lambda: progress and progress("bytes counted", counts.text_bytes, 0),
     )

@@ -21,7 +21,6 @@ _VERSIONS: Final = (2, 3)
 _NUMBERS: Final[Mapping[int, str]] = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
 _TEXT: Final = 8
 _ARRAY: Final = 9
-_ALIGNMENT: Final = "general.alignment"
 
 
 def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, Value]:
@@ -34,20 +33,11 @@ def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, 
     >>> read_metadata(head + pair, "x.gguf", ("a",))
     {'a': 42}
     """
-    return _Reader(data, file).values(prefixes)
+    return Reader(data, file).values(prefixes)
 
 
-def last_tensor(data: Any, file: str) -> int:
-    """Where the last tensor begins, or its data would, in a file with none. SourceError likewise.
-
-    >>> last_tensor(b"GGUF\\x03\\0\\0\\0" + bytes(16), "x.gguf")
-    32
-    """
-    return _Reader(data, file).last_tensor()
-
-
-class _Reader:
-    """Reads the values in one pass; ``at`` is the next byte."""
+class Reader:
+    """Reads the values in one pass; ``at`` is the next byte, ``tensors`` their number."""
 
     def __init__(self, data: Any, file: str) -> None:
         self.data, self.file = data, file
@@ -71,17 +61,6 @@ class _Reader:
             if wanted:
                 found[name] = value
         return found
-
-    def last_tensor(self) -> int:
-        alignment = self.values((_ALIGNMENT,)).get(_ALIGNMENT, 32)
-        if type(alignment) is not int or alignment < 1:
-            self.fail(f"has the {_ALIGNMENT} {alignment}")
-        last = 0
-        for _ in range(self.tensors):
-            self.text()
-            self.skip(8 * self.number("I") + 4)  # its dimensions and its type
-            last = max(last, self.number("Q"))
-        return self.at + -self.at % alignment + last
 
     def value(self, kind: int, wanted: bool, depth: int = 0) -> Value:
         """The next value, or None if it is not wanted."""
