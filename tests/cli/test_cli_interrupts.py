@@ -2,11 +2,13 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ class Finder:
         if name == "tokexport.cli.app" or self.imported:
             self.imported.append(name)
             os.write(2, f"import {name}\\n".encode())
-            if len(self.imported) == int(os.environ["INTERRUPTED"]):
+            if os.environ["INTERRUPTED"] in (name, str(len(self.imported))):
                 os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Finder())
@@ -48,17 +50,15 @@ def signals_not_ignored() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def start(folder: Path, way: str, interrupted: int = 0) -> Any:
-    """A command that reads its standard input, interrupted at an import (0: at none)."""
+def start(folder: Path, way: str, interrupted: int | str = 0, *command: str, **streams: Any) -> Any:
+    """A command, or one that reads its standard input, interrupted at an import (0: at none)."""
     (folder / "sitecustomize.py").write_text(START)
     (folder / "tokenizer.bin").write_bytes(content("ranks"))
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
     return subprocess.Popen(
-        [sys.executable, *WAYS[way], "encode", str(folder / "tokenizer.bin")],
+        [sys.executable, *WAYS[way], *(command or ["encode", str(folder / "tokenizer.bin")])],
         env={**os.environ, "PYTHONPATH": path, "INTERRUPTED": str(interrupted)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        **{**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), **streams},
     )
 
 
@@ -91,6 +91,31 @@ def test_an_interrupt_at_any_import_shows_no_traceback(tmp_path: Path) -> None:
             stdout, stderr = process.communicate(b"hello", timeout=60)
         outcome = (process.returncode, stdout, messages(stderr))
         assert outcome == (130, b"", []), stderr.splitlines()[interrupted - 1]
+
+
+@pytest.mark.parametrize(
+    ("command", "resumes"),
+    [
+        ("tokenize tokenizer.bin a.txt -o out", True),
+        ("tokenize tokenizer.bin - -o out", False),
+        ("count a.txt -o out", True),
+    ],
+)
+def test_an_interrupted_command_that_can_resume_says_so_on_a_terminal(
+    command: str, resumes: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("the light")
+    master, slave = pty.openpty()
+    how: dict[str, Any] = {"cwd": tmp_path, "stderr": slave}
+    with start(tmp_path, "module", "fcntl", *command.split(), **how) as process:
+        os.close(slave)
+        shown = b""
+        with suppress(OSError):  # the other side is closed
+            while part := os.read(master, 65536):
+                shown += part
+    os.close(master)
+    assert process.returncode == 130
+    assert (b"Run the same command again to resume." in shown) == resumes
 
 
 def test_an_interrupt_that_the_caller_ignores_is_ignored(tmp_path: Path) -> None:

@@ -83,6 +83,9 @@ class Commands(Group):
             code = super().main(*positional, **{**named, "standalone_mode": False})
         except (KeyboardInterrupt, click.Abort):
             code = 128 + (self.ended_by or signal.SIGINT)  # as shells report it
+            resumes = words[:1] in (["tokenize"], ["count"]) and "-" not in words
+            if resumes and code == 128 + signal.SIGINT and sys.stderr.isatty():
+                click.echo("Run the same command again to resume.", err=True)
         except SystemExit as end:
             # click exits with 1 if the reader is gone (`| head`), which would be an answer.
             code = BROKEN_PIPE if end.code == 1 else end.code
@@ -199,9 +202,8 @@ def commands() -> None:
     place, with exactly the ids of the original library.
 
     \b
-    tokexport demo                                       all of it, on a real one
-    tokexport convert tokenizer.json -o tokenizer.bin    make the file
+    tokexport demo                                     a tour on a real tokenizer
+    tokexport convert tokenizer.json -o tokenizer.bin  make the file
     tokexport verify tokenizer.bin --against tokenizer.json
-    tokexport encode tokenizer.bin "Hello, world"
-    tokexport decode tokenizer.bin 9906 11 1917
+    tokexport encode tokenizer.bin "Hello, world" | tokexport decode tokenizer.bin
     """
