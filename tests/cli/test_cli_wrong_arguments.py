@@ -92,7 +92,6 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ),
         ("convert SOURCE --to gguf", "--to gguf requires -o FILE.gguf"),
         ("convert SOURCE --to vocab.json", "--to vocab.json requires -o DIR"),
-        ("encode FILE --show --json a", "--show excludes --json"),
         ("demo SOURCE -o TEXT", "TEXT exists already"),
         ("view FILE --file nothing.txt -o TEXT", "nothing.txt: cannot be read: No such file"),
         ("verify FILE --as qwen3.c --against FILE", "FILE is a tokexport file: leave out --as"),

@@ -88,16 +88,14 @@ def ids_of_words(words: list[bytes], before: int) -> list[int]:
     is not a number.
     """
     if not b"".join(words).isdigit() or len(max(words, key=len)) > LONGEST:
-        place, wrong = next(
-            (place, word)
-            for place, word in enumerate(words, before + 1)
-            if not word.isdigit() or len(word) > LONGEST
-        )
+        wrong = next(word for word in words if not word.isdigit() or len(word) > LONGEST)
         shown = visible(wrong[:40].decode("utf-8", "replace"))
         hint = "ids are numbers such as 0 or 1917"
         if wrong.isdigit():
             hint = f"it has more than {LONGEST} digits: put spaces or commas between ids"
-        raise TokexportError(f"word {place:,}: '{shown}' is not an id", hint)
+        raise TokexportError(
+            f"word {before + words.index(wrong) + 1:,}: '{shown}' is not an id", hint
+        )
     return list(map(int, words))
 
 

@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from tokexport import Tokenizer, load
 from tokexport._core import give_back_memory
 from tokexport.cli.console import bytes_value, json_option, json_start, quoted, write_joined
-from tokexport.cli.options import (
-    DashCommand,
-    InputPath,
-    given_text,
-    not_utf8,
-    path_option,
-    refuse_beside,
-)
+from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.errors import TextError
 from tokexport.runtime.offset_blocks import offset_blocks
 
@@ -69,8 +62,8 @@ def encode(
     tokexport encode tokenizer.bin -- "--- a/file"
     """
     name, parts = given_text(text, text_file)
-    if show:
-        refuse_beside("--show", {"tokens": tokens, "offsets": offsets, "json": as_json})
+    if show and (tokens or offsets or as_json):
+        raise click.UsageError("--show excludes --tokens, --offsets and --json.")
     if tokens and offsets:
         raise click.UsageError("--offsets excludes --tokens: its lines have the tokens, too.")
     if unit is not None and not offsets:

@@ -200,9 +200,7 @@ def file_facts(contents: Contents) -> dict[str, Any]:
 def frame_text(frame: dict[str, Any] | None) -> str:
     """Which conversations the frame covers."""
     if frame is None:
-        return (
-            "none: the template does more than put fixed texts around messages, or was not examined"
-        )
+        return "none: the template does more than add fixed texts, or was not examined"
     roles = "user, assistant" if frame["system"] is None else "system, user, assistant"
     reserved = ", ".join(frame["reserved"])
     return f"for {roles}" + (f"; not for messages with {reserved}" if reserved else "")
