@@ -6,7 +6,7 @@ from dataclasses import replace
 import golden_files
 import numpy as np
 import pytest
-from c_harness import COMPILERS, NEEDS_COMPILER, SANITIZED, Builder, Library, run
+from c_harness import COMPILERS, SANITIZED, Builder, Library, run
 from repository import SLOW
 
 from tokexport.compiler.splits.compile_split import compile_split, program_table
@@ -15,8 +15,6 @@ from tokexport.file.text_sections import program_stage
 from tokexport.model import Split
 
 OK, SPLITS, CORRUPT = 0, -34, -37
-
-pytestmark = NEEDS_COMPILER
 
 
 def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> bytes:

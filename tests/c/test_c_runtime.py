@@ -12,7 +12,6 @@ from c_harness import (
     EMULATE,
     EMULATED,
     GOLDEN,
-    NEEDS_COMPILER,
     RUNTIME,
     SANITIZED,
     Builder,
@@ -27,7 +26,6 @@ from tokexport.file.write import assemble
 MUTATIONS = 10_000 if SLOW else 250
 ALL_FILES = f"{len(GOLDEN)} files\n"
 
-pytestmark = NEEDS_COMPILER
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 

@@ -9,7 +9,7 @@ import golden_files
 import pytest
 import tokexport_reader
 from bare_models import tokenizer_model
-from c_harness import NEEDS_COMPILER, Library
+from c_harness import Library
 from damage import Sections
 from golden_files import patched
 from hypothesis import given, settings
@@ -22,8 +22,6 @@ from tokexport.runtime.tokenizer import load
 OK, WORK, CORRUPT, UNKNOWN_TEXT = 0, -7, -37, -12
 NAMES = ["greedy", "unigram", "unigram-fallback", "wordlevel", "wordpiece"]
 NONE, OUTSIDE = 0xFFFFFFFF, 0x40000000
-
-pytestmark = NEEDS_COMPILER
 
 
 def units(name: str) -> list[int]:

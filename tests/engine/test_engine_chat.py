@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_harness import NEEDS_COMPILER, SANITIZED, Builder
+from c_harness import SANITIZED, Builder
 from chat_models import CHATML, assistant, system, user, write_chat_model
 from checkpoints import Reference, config, random_tensors, write_checkpoint
 from engine_programs import built
@@ -17,8 +17,6 @@ from tokexport.weights import export
 from tokexport.weights.checkpoint import rope_frequencies
 
 pytest.importorskip("jinja2")
-pytestmark = NEEDS_COMPILER
-
 TEMPLATE = CHATML.replace("m.content", "m.content.split('</think>')[-1]")
 
 

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from c_harness import NEEDS_COMPILER, Builder
+from c_harness import Builder
 from engine_programs import built, logits, logits_program
 from repository import FIXTURES, printed
 
 import tokexport
 
 pytest.importorskip("ml_dtypes", reason="tokexport[model] is not installed")
-pytestmark = NEEDS_COMPILER
-
 TINY = FIXTURES / "tiny_stories"
 GREEDY: dict[str, Any] = json.loads((TINY / "greedy.json").read_text("utf-8"))
 

@@ -6,7 +6,7 @@ import random
 import golden_files
 import pytest
 import tokexport_reader
-from c_harness import NEEDS_COMPILER, Library
+from c_harness import Library
 from references import converted
 from regex_oracle import random_texts
 from regex_patterns import TIKTOKEN
@@ -106,7 +106,6 @@ def test_blocks_of_a_long_text_change_no_ids(pattern: str) -> None:
             assert ours.encode(text) == reference.encode(text).ids
 
 
-@NEEDS_COMPILER
 def test_labels_need_one_byte_of_work_memory_per_byte_of_a_pre_token(library: Library) -> None:
     assert library.open(golden_files.content("look-ahead")) == 0
     text = b"7 " * 500
