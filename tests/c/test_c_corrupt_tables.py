@@ -8,14 +8,14 @@ import golden_files
 import golden_run
 import pytest
 import tokexport_reader
-from c_harness import NEEDS_COMPILER, Library
-from golden_files import Changes, fill, numbers, parts, patched, section
+from c_harness import Library
+from golden_files import Changes, fill, numbers, parts, patched, rebuilt, section
 
-OK, SECTION_SIZE, CORRUPT = 0, -33, -37
+from tokexport.file.layout import LabelsHeader, LabelTable, Tag
+
+OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
 SMALLEST, NONE = "smallest-bpe", 0xFFFFFFFF
 MAP_FIELDS, CHARSMAP_HEADER = 16, 24
-
-pytestmark = NEEDS_COMPILER
 
 
 def ids_of_index(tag: bytes, start: int, words: int) -> Changes:
@@ -265,6 +265,21 @@ def test_corruption_that_opening_detects(
 ) -> None:
     assert library.open(patched(name)) == OK
     assert library.open(patched(name, (tag, offset, struct_format, number))) == code
+
+
+@pytest.mark.parametrize(("field", "limit"), [("class_count", 254), ("state_count", 4096)])
+def test_a_number_of_labels_out_of_range(library: Library, field: str, limit: int) -> None:
+    """In the descriptor of the last table, with valid memory after the table."""
+    labels = section("look-ahead", Tag.LABELS)
+    count = LabelsHeader.parse(labels).table_count
+    at, size = LabelsHeader.sizeof() + LabelTable.sizeof() * (count - 1), LabelTable.sizeof()
+    for number, code in ((limit, OK), (limit + 1, SPLITS), (0, SPLITS)):
+        changed = LabelTable.build({**LabelTable.parse(labels[at:]), field: number})
+        padded = labels[:at] + changed + labels[at + size :] + bytes(1 << 22)
+        content = rebuilt("look-ahead", {Tag.LABELS: padded})
+        assert library.open(content) == code
+        error = "TKX_OK" if code == OK else "TKX_E_SPLITS"
+        assert golden_run.opened(tokexport_reader, content) == error
 
 
 @pytest.mark.parametrize(
