@@ -5,12 +5,13 @@ except for the texts that the header names.
 import ctypes
 import itertools
 import re
-from typing import Any
 
 import pytest
 import runtime_samples
-import tokenizers
-from c_harness import NEEDS_COMPILER, RUNTIME, Library, Work
+from c_harness import RUNTIME, Library, Work
+from json_parts import normalizers
+from parts.cases import document as whole
+from reader_samples import BYTES, document, reference
 from tiktoken_encodings import byte_encoding
 
 from tokexport.conversion import file_bytes
@@ -28,8 +29,6 @@ TEXTS = [
     "",
 ]
 PROSE = "The quick brown fox, Ünïcödé ẞtraße, 東京に行きました。\n" + "ha" * 60 + " ﷺ x" * 40
-
-pytestmark = NEEDS_COMPILER
 
 
 def macro(size: int) -> int:
@@ -100,16 +99,6 @@ def test_the_bound_and_the_first_retry_have_enough_memory(library: Library, name
                 assert encode(library, data, size, spans=spans)[0] != WORK, text[:20]
 
 
-def rewriting_bpe(pre_tokenizer: Any) -> bytes:
-    """A file of BPE over bytes that lower-cases; its only merge is `ab`."""
-    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {letter: id for id, letter in enumerate([*letters, "ab"])}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [("a", "b")]))
-    tokenizer.normalizer = tokenizers.normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizer
-    return file_bytes(read(tokenizer))
-
-
 def retries(library: Library, text: bytes) -> int:
     code, needed = encode(library, text, 0, spans=False)
     for count in range(9):
@@ -120,7 +109,9 @@ def retries(library: Library, text: bytes) -> int:
 
 
 def test_rewritten_text_needs_a_second_retry_only_for_a_long_run(library: Library) -> None:
-    assert library.open(rewriting_bpe(tokenizers.pre_tokenizers.ByteLevel(False))) == OK
+    merging = {"vocab": BYTES | {"ab": 256}, "merges": [["a", "b"]]}
+    source = document(normalizer={"type": "Lowercase"}, model=merging)
+    assert library.open(file_bytes(read(reference(source)))) == OK
     prose = b"The Quick Brown Fox. "
     for count in (0, 10, 100, 1000):
         for size in (0, 1, 300, 1000):
@@ -130,23 +121,18 @@ def test_rewritten_text_needs_a_second_retry_only_for_a_long_run(library: Librar
 
 
 LONGEST = "صلى الله عليه وسلم"  # the normal form of U+FDFA: 33 bytes instead of 3
-
-
-def crossed(normalizers: list[Any]) -> tokenizers.Tokenizer:
-    """A Unigram model of pairs, one of which crosses each position in the normal form of U+FDFA."""
-    pairs = {left + right for left, right in itertools.pairwise(LONGEST * 2)}
-    model = tokenizers.models.Unigram(
-        [("?", -9.0), *((text, -2.0) for text in sorted({*pairs, *LONGEST}))], 0, False
-    )
-    tokenizer = tokenizers.Tokenizer(model)
-    tokenizer.normalizer = tokenizers.normalizers.Sequence(normalizers)
-    return tokenizer
+# Pairs of its letters, one of which crosses each position in it.
+PAIRS = {left + right for left, right in itertools.pairwise(LONGEST * 2)}
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_a_text_needs_almost_the_bound_with_many_normalizers(library: Library, rounds: int) -> None:
-    steps = [tokenizers.normalizers.NFKC(), tokenizers.normalizers.Lowercase()]
-    assert library.open(file_bytes(read(crossed(steps * rounds)))) == OK
+    pieces = [["?", -9.0], *([text, -2.0] for text in sorted({*PAIRS, *LONGEST}))]
+    model = {"type": "Unigram", "unk_id": 0, "vocab": pieces}
+    source = whole(
+        model, normalizer=normalizers(*[{"type": "NFKC"}, {"type": "Lowercase"}] * rounds)
+    )
+    assert library.open(file_bytes(read(reference(source)))) == OK
     text = ("\ufdfa" * 300).encode()
     limit = bound(library, text, spans=False)
     assert encode(library, text, limit, spans=False)[0] == OK
