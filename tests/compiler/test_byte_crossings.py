@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tiktoken
 from bulk_cores import ids, pair
@@ -20,6 +19,7 @@ from tiktoken_encodings import byte_encoding
 from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.compiler.merges.crossings import hash_characters
+from tokexport.compiler.tables import Crossings
 from tokexport.conversion import file_bytes
 from tokexport.model import BytePairModel, Vocabulary
 from tokexport.sources import read
@@ -103,25 +103,25 @@ def test_bytes_without_a_token_are_dropped_as_by_tokenizers(missing: bytes) -> N
     assert bool(with_cuts) == (min(missing) >= 0xC0)
 
 
-def crossings_of(
-    tokens: Sequence[str | bytes],
-) -> tuple[set[tuple[bytes, bytes]], npt.NDArray[np.bool_]] | None:
-    """The pairs of bytes (not ASCII) beside a boundary that a merge of partial characters crosses,
-    and the map of crossed pairs; None without XPRS.
-    """
+def crossings_of(tokens: Sequence[str | bytes]) -> Crossings | None:
+    """The crossings of the merges of these tokens; None without XPRS."""
     encoded = [token.encode() if isinstance(token, str) else token for token in tokens]
     vocab = {token: number for number, token in enumerate(dict.fromkeys((*BYTES, *encoded)))}
-    model = BytePairModel(vocab, merges=None)
-    merges = canonical_merges(model)
-    crossings = byte_crossings(Vocabulary.of(vocab), merges.rules, merges.first)
-    if crossings is None:
-        return None
+    merges = canonical_merges(BytePairModel(vocab, merges=None))
+    return byte_crossings(Vocabulary.of(vocab), merges.rules, merges.first)
+
+
+def crossed(*tokens: str | bytes) -> tuple[set[tuple[bytes, bytes]], set[int]]:
+    """The pairs of bytes (not ASCII) beside a boundary that a merge of partial characters crosses,
+    and the places of crossed pairs in the map.
+    """
+    crossings = crossings_of(tokens)
+    assert crossings is not None
     dense = crossings.dense.copy()
     assert dense[:128, :128].all()
     dense[:128, :128] = False
-    rows, columns = np.nonzero(dense)
-    pairs = {(BYTES[row], BYTES[column]) for row, column in zip(rows, columns, strict=True)}
-    return pairs, crossings.hashed
+    pairs = {(BYTES[left], BYTES[right]) for left, right in np.argwhere(dense)}
+    return pairs, {*np.flatnonzero(crossings.hashed)}
 
 
 def hashed_pair(left: str, right: str) -> int:
@@ -130,27 +130,21 @@ def hashed_pair(left: str, right: str) -> int:
 
 
 def test_a_pair_of_whole_characters_is_crossed() -> None:
-    crossings = crossings_of([*map(bytes, parts_of("\u4e2d")), *parts_of("\u6587"), "\u4e2d\u6587"])
-    assert crossings is not None
-    pairs, hashed = crossings
-    assert pairs == set()
-    assert np.flatnonzero(hashed).tolist() == [hashed_pair("\u4e2d", "\u6587")]
+    both = crossed(*parts_of("\u4e2d"), *parts_of("\u6587"), "\u4e2d\u6587")
+    assert both == (set(), {hashed_pair("\u4e2d", "\u6587")})
 
 
 def test_a_token_that_ends_within_a_character_is_recorded_by_its_bytes() -> None:
     start = "\u4e2d".encode()[:1]
-    crossings = crossings_of([*parts_of("\u00e9"), "a\u00e9", b"a" + start, "\u00e9a"])
-    assert crossings is not None
-    pairs, hashed = crossings
+    pairs, hashed = crossed(*parts_of("\u00e9"), "a\u00e9", b"a" + start, "\u00e9a")
     assert pairs == {(b"a", start)}
-    assert set(np.flatnonzero(hashed)) == {hashed_pair("a", "\u00e9"), hashed_pair("\u00e9", "a")}
+    assert hashed == {hashed_pair("a", "\u00e9"), hashed_pair("\u00e9", "a")}
 
 
 def test_bytes_beyond_the_last_code_point_are_not_a_character() -> None:
     beyond = [b"\xf7\xbf", b"\xf7\xbf\xbf", b"\xf7\xbf\xbf\xbf"]
-    crossings = crossings_of([*parts_of("\u00e9"), "\u00e9a", *beyond, b"a" + beyond[-1]])
-    assert crossings is not None
-    assert crossings[0] == {(b"a", b"\xf7")}
+    pairs, _ = crossed(*parts_of("\u00e9"), "\u00e9a", *beyond, b"a" + beyond[-1])
+    assert pairs == {(b"a", b"\xf7")}
 
 
 def test_a_merge_ranked_before_the_character_it_joins_prevents_crossings() -> None:
