@@ -12,6 +12,7 @@ from regex_patterns import TIKTOKEN, TRINITY
 from tokenizers import AddedToken as ReferenceToken
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE, Unigram, WordLevel
+from tokenizers.normalizers import NFC, NFKC, NFKD, Normalizer, Prepend, Replace, Strip
 from tokenizers.trainers import BpeTrainer
 from unicode_tables.charsmap import charsmap_of
 
@@ -109,7 +110,7 @@ ADDED = [
 
 def trained(pre_tokenizer: pre_tokenizers.PreTokenizer, added: list[ReferenceToken]) -> Tokenizer:
     tokenizer = Tokenizer(BPE())
-    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.normalizer = NFC()
     tokenizer.pre_tokenizer = pre_tokenizer
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -148,7 +149,7 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole(name: str, with_added: bo
 def test_a_stage_on_bytes_reads_several_for_a_non_ascii_character(content: str) -> None:
     letters = pre_tokenizers.ByteLevel.alphabet()
     tokenizer = Tokenizer(BPE({letter: number for number, letter in enumerate(letters)}, []))
-    tokenizer.normalizer = normalizers.Replace("x", content)
+    tokenizer.normalizer = Replace("x", content)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([BYTE_LEVEL, split("b|[^ab]+")])
     cuts = cuts_of(tokenizer)
     assert not cuts[ord("x")].any()
@@ -160,7 +161,7 @@ def test_a_stage_on_bytes_reads_several_for_a_non_ascii_character(content: str) 
 def test_spans_after_a_dropped_character_are_those_of_the_whole_pre_token(unknown: str) -> None:
     """BPE without an unknown token drops it, and the library shifts all spans after it."""
     theirs = Tokenizer(BPE(vocab={"a": 0, "-": 1, "aa": 2}, merges=[("a", "a")]))
-    theirs.normalizer = normalizers.NFKC()  # normalized in blocks, which end at cuts
+    theirs.normalizer = NFKC()  # normalized in blocks, which end at cuts
     theirs.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     text = " -".join([unknown + "aaa-" * 20_000] * 2)
     whole, ours = theirs.encode(text), converted(theirs).encode_with_offsets(text)
@@ -182,9 +183,9 @@ def normalized_added_token(theirs: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("has", [unknown_as_one, punctuation_alone, normalized_added_token])
-@pytest.mark.parametrize("form", [normalizers.NFC, normalizers.NFKC])
+@pytest.mark.parametrize("form", [NFC, NFKC])
 def test_no_cut_is_before_a_character_that_composes_to_what_belongs_to_the_left_side(
-    has: Callable[[Tokenizer], None], form: Callable[[], normalizers.Normalizer]
+    has: Callable[[Tokenizer], None], form: Callable[[], Normalizer]
 ) -> None:
     theirs = Tokenizer(WordLevel({"?": 0, "a": 1, "a\u2260": 2, ".": 3, "é": 4}, unk_token="?"))
     theirs.normalizer = form()
@@ -236,56 +237,43 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole_with_a_charsmap(name: str
 
 
 SPACES = Regex(" {2,}")
-# What is replaced before Metaspace, and whether a text may be cut between a digit and a space.
-REPLACED: dict[str, tuple[list[normalizers.Normalizer], bool]] = {
-    "two spaces by one, as in CamemBERT": ([normalizers.Replace(SPACES, " ")], True),
-    "quotes and spaces, as in ALBERT": (
-        [normalizers.Replace("``", '"'), normalizers.NFKD(), normalizers.Replace(SPACES, " ")],
-        True,
-    ),
-    "spaces by the marker": ([normalizers.Replace(SPACES, "▁")], True),
-    "spaces by a space and a letter": ([normalizers.Replace(SPACES, " a")], True),
-    "a space and a letter by a space": ([normalizers.Replace(" a", " ")], True),
-    "a digit and a letter by a digit": ([normalizers.Replace("a1", "b1")], True),
-    "spaces by a letter": ([normalizers.Replace(SPACES, "a")], False),
-    "spaces by nothing": ([normalizers.Replace(SPACES, "")], False),
-    "a space and a letter by the letter": ([normalizers.Replace(" a", "a")], False),
-    "a digit by a space": ([normalizers.Replace("1", " ")], True),
-    "digits by a space, then two spaces by one": (
-        [normalizers.Replace(Regex("1+"), " "), normalizers.Replace(SPACES, " ")],
-        False,
-    ),
-    "a digit before a space": ([normalizers.Replace("1 ", "1 ")], False),
-    "spaces at the end": ([normalizers.Strip(left=False)], True),
-    "spaces at the start": ([normalizers.Strip(right=False)], False),
-    "a space before the text": ([normalizers.Prepend(" ")], False),
-    "a space before the text, then two spaces by one": (
-        [normalizers.Prepend(" "), normalizers.Replace(SPACES, " ")],
-        True,
-    ),
-    "a space before the text, then three spaces by one": (
-        [normalizers.Prepend(" "), normalizers.Replace(Regex(" {3,}"), " ")],
-        False,
-    ),
-    "a space before the text, then two spaces by one, except before a digit": (
-        [normalizers.Prepend(" "), normalizers.Replace(Regex(" {2,}(?!1)"), " ")],
-        False,
-    ),
-    "a letter before the text, then two spaces by one": (
-        [normalizers.Prepend("a"), normalizers.Replace(SPACES, " ")],
-        False,
-    ),
+# What is replaced before Metaspace, where a text may be cut between a digit and a space, and where
+# it may not.
+WITH_CUT: dict[str, list[Normalizer]] = {
+    "two spaces by one, as in CamemBERT": [Replace(SPACES, " ")],
+    "quotes and spaces, as in ALBERT": [Replace("``", '"'), NFKD(), Replace(SPACES, " ")],
+    "spaces by the marker": [Replace(SPACES, "▁")],
+    "spaces by a space and a letter": [Replace(SPACES, " a")],
+    "a space and a letter by a space": [Replace(" a", " ")],
+    "a digit and a letter by a digit": [Replace("a1", "b1")],
+    "a digit by a space": [Replace("1", " ")],
+    "spaces at the end": [Strip(left=False)],
+    "a space before the text, then two spaces by one": [Prepend(" "), Replace(SPACES, " ")],
+}
+WITHOUT_CUT: dict[str, list[Normalizer]] = {
+    "spaces by a letter": [Replace(SPACES, "a")],
+    "spaces by nothing": [Replace(SPACES, "")],
+    "a space and a letter by the letter": [Replace(" a", "a")],
+    "digits by a space, then two by one": [Replace(Regex("1+"), " "), Replace(SPACES, " ")],
+    "a digit before a space": [Replace("1 ", "1 ")],
+    "spaces at the start": [Strip(right=False)],
+    "a space before the text": [Prepend(" ")],
+    "a space before the text, then three by one": [Prepend(" "), Replace(Regex(" {3,}"), " ")],
+    "a space before the text, then two by one, except before a digit": [
+        Prepend(" "),
+        Replace(Regex(" {2,}(?!1)"), " "),
+    ],
+    "a letter before the text, then two spaces by one": [Prepend("a"), Replace(SPACES, " ")],
 }
 
 
-@pytest.mark.parametrize("name", REPLACED)
+@pytest.mark.parametrize("name", [*WITH_CUT, *WITHOUT_CUT])
 def test_both_sides_have_ids_and_spans_of_the_whole_where_a_match_was_replaced(name: str) -> None:
-    steps, has_cut = REPLACED[name]
     theirs = unigram(*"ab1.▁", "▁a", "▁▁", "ab", "1▁")
-    theirs.normalizer = normalizers.Sequence(steps)
+    theirs.normalizer = normalizers.Sequence((WITH_CUT | WITHOUT_CUT)[name])
     theirs.pre_tokenizer = pre_tokenizers.Metaspace()
     pairs = pairs_of(cuts_of(theirs))
-    assert ("1 " in pairs) == has_cut
+    assert ("1 " in pairs) == (name in WITH_CUT)
     common = [pair for pair in pairs if {*pair} <= {*"  ab1."}]
     rng = random.Random(name)
     for _ in range(3000 if common else 0):
@@ -298,12 +286,12 @@ def test_both_sides_have_ids_and_spans_of_the_whole_where_a_match_was_replaced(n
         assert one.offsets + moved == whole.offsets, (left, right)
 
 
-MANY: dict[str, list[normalizers.Normalizer]] = {
+MANY: dict[str, list[Normalizer]] = {
     "replacements": [
-        normalizers.Replace(Regex(f"{letter} {{2,}}| {letter}"), f"{letter.upper()}x")
+        Replace(Regex(f"{letter} {{2,}}| {letter}"), f"{letter.upper()}x")
         for letter in "abcdefghijklmnopqr"
     ],
-    "normal forms": [normalizers.NFC(), normalizers.Replace("ab", "ba")] * 3,
+    "normal forms": [NFC(), Replace("ab", "ba")] * 3,
 }
 
 
