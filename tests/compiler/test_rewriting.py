@@ -13,7 +13,7 @@ import tokexport_reader
 from compared import Compared, merged
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_parts import STRIP, bert, digits, metaspace, normalizers, pre_tokenizers, replace
+from json_parts import STRIP, Json, bert, digits, metaspace, normalizers, pre_tokenizers, replace
 from reader_samples import BYTE_LEVEL, FLAGS, added, document, read_document
 from repository import SLOW
 from slow_normalizer import normalize
@@ -52,7 +52,7 @@ PRECOMPILED = {
 }
 
 
-NORMALIZERS: dict[str, dict[str, Any]] = {
+NORMALIZERS: dict[str, Json] = {
     **{
         name: {"type": name}
         for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
@@ -78,7 +78,7 @@ NORMALIZERS: dict[str, dict[str, Any]] = {
     "bert accents": bert(strip_accents=True, lowercase=False, clean_text=False),
     "bert lower": bert(strip_accents=False, handle_chinese_chars=False),
 }
-PRE_TOKENIZERS: dict[str, dict[str, Any]] = {
+PRE_TOKENIZERS: dict[str, Json] = {
     **{
         f"metaspace {scheme}{'' if cut else ' whole'}": metaspace(scheme, cut)
         for scheme in ("always", "never")
@@ -131,7 +131,7 @@ def source(
     added_tokens: Sequence[Any] = (),
     level: Any = UNSPLIT,
     **fields: Any,
-) -> dict[str, Any]:
+) -> Json:
     return document(
         normalizer=normalizers(*steps) if steps else None,
         pre_tokenizer=pre_tokenizers(*words, level),
@@ -166,7 +166,7 @@ STEPS = NORMALIZERS | {
 LEVELS = [UNSPLIT, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
 
 
-def lists(steps: dict[str, Any], longest: int) -> st.SearchStrategy[list[Any]]:
+def lists(steps: Json, longest: int) -> st.SearchStrategy[list[Any]]:
     return st.lists(st.sampled_from([*steps.values()]), max_size=longest)
 
 
@@ -185,7 +185,7 @@ ANY = st.builds(
 @settings(max_examples=300 if SLOW else 100)
 @given(fields=ANY, texts=SAMPLES)
 def test_any_sequence_of_steps_rewrites_like_the_reference(
-    fields: dict[str, Any], texts: list[str], tmp_path: Path, outcomes: Counter[str]
+    fields: Json, texts: list[str], tmp_path: Path, outcomes: Counter[str]
 ) -> None:
     readers = read_or_refused(fields, tmp_path, outcomes)
     if readers is not None:
@@ -209,9 +209,7 @@ def test_added_tokens_are_found_under_their_normalized_content(
             readers.check(text[:4] + " " + content + " " + text[4:] + content)
 
 
-def read_or_refused(
-    fields: dict[str, Any], folder: Path, outcomes: Counter[str]
-) -> Compared | None:
+def read_or_refused(fields: Json, folder: Path, outcomes: Counter[str]) -> Compared | None:
     """The three readers, or None if an added token can have no text; ``outcomes`` counts both."""
     try:
         readers = Compared(fields, folder)
@@ -308,7 +306,7 @@ WITH_FIRST = st.builds(
 @settings(max_examples=300 if SLOW else 100)
 @given(fields=WITH_FIRST, texts=SAMPLES)
 def test_a_prefix_for_the_first_pre_token_after_anything(
-    fields: dict[str, Any], texts: list[str], tmp_path: Path, outcomes: Counter[str]
+    fields: Json, texts: list[str], tmp_path: Path, outcomes: Counter[str]
 ) -> None:
     readers = read_or_refused(fields, tmp_path, outcomes)
     if readers is not None:

@@ -20,6 +20,7 @@ from json_parts import (
     pre_tokenizers,
     replace,
     split,
+    word_piece,
 )
 from reader_samples import BYTE_LEVEL as WORDS
 from reader_samples import CHARACTERS as ALPHABET
@@ -62,10 +63,8 @@ PRE_TOKENIZERS: list[Json] = [
 ]
 
 
-def bpe(**options: Any) -> Json:
-    fields = dict.fromkeys(("unk_token", "continuing_subword_prefix", "end_of_word_suffix"))
-    flags = dict.fromkeys(("fuse_unk", "byte_fallback"), False)
-    return {"type": "BPE", **fields, **flags, "vocab": VOCAB, "merges": PAIRS, **options}
+def bpe(**options: Any) -> Any:
+    return document(model={"vocab": VOCAB, "merges": PAIRS, **options})["model"]
 
 
 def without(letters: str) -> dict[str, int]:
@@ -88,13 +87,7 @@ MODELS: dict[str, Json] = {
         "byte_fallback": True,
         "vocab": [[token, -float(number % 7)] for number, token in enumerate([*VOCAB, *FALLBACK])],
     },
-    "wordpiece": {
-        "type": "WordPiece",
-        "unk_token": "[UNK]",
-        "continuing_subword_prefix": "中",
-        "max_input_chars_per_word": 100,
-        "vocab": VOCAB | PREFIXED,
-    },
+    "wordpiece": word_piece(VOCAB | PREFIXED, "中"),
 }
 PARTS = st.sampled_from(
     [

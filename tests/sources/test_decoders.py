@@ -4,13 +4,12 @@ import contextlib
 import random
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import pytest
 from decoders import ours, streamed, theirs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_parts import FUSE, metaspace, replace
+from json_parts import FUSE, Json, metaspace, replace
 from reader_samples import BYTE_LEVEL
 from repository import SLOW
 
@@ -20,23 +19,23 @@ FALLBACK = {"type": "ByteFallback"}
 LEADING_SPACE = r"(?<!\n)^ "
 
 
-def strip(content: str, start: int, stop: int) -> dict[str, Any]:
+def strip(content: str, start: int, stop: int) -> Json:
     return {"type": "Strip", "content": content, "start": start, "stop": stop}
 
 
-def sequence(*decoders: dict[str, Any]) -> dict[str, Any]:
+def sequence(*decoders: Json) -> Json:
     return {"type": "Sequence", "decoders": list(decoders)}
 
 
-def word_piece(prefix: str, cleanup: bool) -> dict[str, Any]:
+def word_piece(prefix: str, cleanup: bool) -> Json:
     return {"type": "WordPiece", "prefix": prefix, "cleanup": cleanup}
 
 
-def end_of_word(suffix: str) -> dict[str, Any]:
+def end_of_word(suffix: str) -> Json:
     return {"type": "BPEDecoder", "suffix": suffix}
 
 
-DECODERS: dict[str, dict[str, Any] | None] = {
+DECODERS: dict[str, Json | None] = {
     "none": None,
     "GPT-2": BYTE_LEVEL,
     "byte level, fused": sequence(BYTE_LEVEL, FUSE),
@@ -95,9 +94,7 @@ ATOMS = (
 VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "<0xZZ>", "ÃĹ", "Ã", "ł", "aĠb")
 
 
-def check(
-    decoder: dict[str, Any] | None, vocab: Sequence[str], sequences: Sequence[Sequence[int]]
-) -> int:
+def check(decoder: Json | None, vocab: Sequence[str], sequences: Sequence[Sequence[int]]) -> int:
     """Compares the texts of a decoder; returns the number of sequences."""
     reference, tokenizer = theirs(decoder, vocab), ours(decoder, dict(enumerate(vocab)))
     for ids in sequences:
@@ -147,7 +144,7 @@ def test_any_chain_produces_the_text_of_the_reference_or_is_refused() -> None:
 
     @settings(max_examples=examples)
     @given(st.lists(parts, min_size=1, max_size=4), vocabularies, st.data())
-    def try_chain(chain: list[dict[str, Any]], vocab: list[str], data: st.DataObject) -> None:
+    def try_chain(chain: list[Json], vocab: list[str], data: st.DataObject) -> None:
         nonlocal compared
         ids = st.lists(st.integers(0, len(vocab) - 1), max_size=12)
         sequences = data.draw(st.lists(ids, min_size=1, max_size=8))
@@ -200,7 +197,7 @@ def test_any_chain_produces_the_text_of_the_reference_or_is_refused() -> None:
     ],
 )
 def test_a_decoder_of_no_published_tokenizer_is_refused_with_its_path(
-    chain: tuple[dict[str, Any], ...], vocab: list[str], problem: str
+    chain: tuple[Json, ...], vocab: list[str], problem: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=problem) as caught:
         ours(sequence(*chain), dict(enumerate(vocab)))
@@ -213,7 +210,7 @@ def test_marks_within_tokens_are_refused_before_a_step_that_needs_tokens() -> No
 
 
 @pytest.mark.parametrize("joins", [FUSE, BYTE_LEVEL], ids=["Fuse", "ByteLevel"])
-def test_a_joined_text_that_is_the_name_of_a_byte_becomes_that_byte(joins: dict[str, Any]) -> None:
+def test_a_joined_text_that_is_the_name_of_a_byte_becomes_that_byte(joins: Json) -> None:
     characters = "<0x+->123456789abcdefABCDEFgX"
     names = [f"<0x{first}{second}>" for first in characters for second in characters]
     others = ["<0x4", "<0x41", "<0x41>a", "a<0x41>", "<0x41><0x41>", "<<0x41>", "<0x041>", "<0x>"]
@@ -243,7 +240,7 @@ MARKS = ["a▁b", "▁a▁▁b▁", "▁", "", "##b", "a", "▁" * 40]
     ],
 )
 def test_every_short_sequence_of_a_few_tokens_is_exact(
-    chain: tuple[dict[str, Any], ...], vocab: list[str]
+    chain: tuple[Json, ...], vocab: list[str]
 ) -> None:
     ids = range(len(vocab))
     longest = 5 if len(vocab) < 6 else 3

@@ -5,37 +5,23 @@ from typing import Any
 
 import pytest
 from compared import Compared
-from json_parts import FUSE
+from json_parts import FUSE, Json, word_piece
 from parts.cases import document as whole
 from reader_samples import added, read_document, reference
 
 from tokexport.errors import SourceError
 from tokexport.model import UnigramModel, WordLevelModel, WordPieceModel
 
-UNIGRAM: dict[str, Any] = {
-    "type": "Unigram",
-    "unk_id": 0,
-    "vocab": [["<unk>", 0], ["a", -1.5], ["b", -2]],
-}
-WORD_PIECE: dict[str, Any] = {
-    "type": "WordPiece",
-    "unk_token": "[UNK]",
-    "continuing_subword_prefix": "##",
-    "max_input_chars_per_word": 100,
-    "vocab": {"[UNK]": 0, "a": 1, "##b": 2},
-}
-WORD_LEVEL: dict[str, Any] = {
-    "type": "WordLevel",
-    "unk_token": "[UNK]",
-    "vocab": {"[UNK]": 0, "a": 1},
-}
+UNIGRAM: Json = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1.5], ["b", -2]]}
+WORD_PIECE = word_piece({"[UNK]": 0, "a": 1, "##b": 2})
+WORD_LEVEL: Json = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1}}
 
 
-def document(model: dict[str, Any], **fields: Any) -> dict[str, Any]:
+def document(model: Json, **fields: Any) -> Json:
     return whole(model, decoder=FUSE, **fields)
 
 
-def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
+def without(model: Json, *names: str) -> Json:
     return {name: value for name, value in model.items() if name not in names}
 
 
@@ -44,7 +30,7 @@ def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
     [(UNIGRAM, UnigramModel), (WORD_PIECE, WordPieceModel), (WORD_LEVEL, WordLevelModel)],
 )
 def test_the_type_of_a_model_follows_from_its_fields(
-    model: dict[str, Any], kind: type[Any], tmp_path: Path
+    model: Json, kind: type[Any], tmp_path: Path
 ) -> None:
     for fields in (model, without(model, "type")):
         assert type(read_document(document(fields), tmp_path).model) is kind
@@ -72,7 +58,7 @@ def test_the_type_of_a_model_follows_from_its_fields(
     ],
 )
 def test_models_that_the_reference_refuses_are_refused(
-    model: dict[str, Any], message: str, tmp_path: Path
+    model: Json, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SourceError, match=message):
         read_document(document(model), tmp_path)

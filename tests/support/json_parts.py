@@ -39,3 +39,9 @@ def metaspace(scheme: str = "always", split: bool = True) -> Json:
 def digits(alone: bool = True) -> Json:
     """A pre-tokenizer that isolates digits, one by one or in runs."""
     return {"type": "Digits", "individual_digits": alone}
+
+
+def word_piece(vocab: dict[str, int], prefix: str = "##") -> Json:
+    """The model of BERT."""
+    options = {"continuing_subword_prefix": prefix, "max_input_chars_per_word": 100}
+    return {"type": "WordPiece", "unk_token": "[UNK]", **options, "vocab": vocab}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_parts import word_piece
 from reader_samples import added, document
 from references import reference_for
 from repository import small_source
@@ -72,13 +73,7 @@ def test_fewer_cases_are_made_on_request(limit: int) -> None:
 
 
 WORDS = {"type": "WordLevel", "vocab": {"a": 0, "=": 1}, "unk_token": "[UNK]"}
-WORD_PIECE = {
-    "type": "WordPiece",
-    "vocab": {"a": 0, "##b": 1, "##a": 2, "b": 3},
-    "unk_token": "[UNK]",
-    "continuing_subword_prefix": "##",
-    "max_input_chars_per_word": 100,
-}
+WORD_PIECE = word_piece({"a": 0, "##b": 1, "##a": 2, "b": 3})
 UNIGRAM = {"type": "Unigram", "vocab": [["a", -1.0], ["b", -2.0]], "unk_id": None}
 
 
