@@ -62,17 +62,20 @@ def test_exactly_the_public_names_exist() -> None:
         _ = tokexport.nothing_of_this_name  # type: ignore[attr-defined]
 
 
+def alone(clone: Path, program: str) -> str:
+    """The output of a program without `site`: no other package is found, no reference library."""
+    command = [sys.executable, "-S", "-c", program]
+    path = {"PYTHONPATH": str(clone.parent / "site")}
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, env=path).stdout
+
+
 def test_encoding_alone_imports_almost_nothing(example: dict[str, object], clone: Path) -> None:
-    """Nor can it: without `site`, no other package is found, and no reference library."""
     program = (
         "import sys; before = set(sys.modules); import tokexport;"
         "tokenizer = tokexport.load('example.bin'); ids = tokenizer.encode('hello world');"
         "assert tokenizer.decode(ids) == 'hello world'; print(*set(sys.modules) - before)"
     )
-    command = [sys.executable, "-S", "-c", program]
-    path = {"PYTHONPATH": str(clone.parent / "site")}
-    run = subprocess.run(command, capture_output=True, check=True, env=path)
-    loaded = set(run.stdout.decode().split())
+    loaded = {*alone(clone, program).split()}
     assert "tokexport._core" in loaded
     assert not loaded & {
         *["collections", "dataclasses", "enum", "json", "numpy", "pathlib", "re", "typing"]
@@ -88,8 +91,7 @@ def test_added_tokens_and_ids_with_a_role_need_no_other_package(
         "assert tokenizer.added_tokens == (tokexport.AddedToken(300, '<|end|>', special=True),);"
         "assert tokenizer.special_ids == tokexport.SpecialIds()"
     )
-    command = [sys.executable, "-S", "-c", program]
-    subprocess.run(command, check=True, env={"PYTHONPATH": str(clone.parent / "site")})
+    alone(clone, program)
 
 
 def test_the_version_is_that_of_the_installed_package() -> None:
@@ -109,16 +111,6 @@ def test_the_package_is_typed_and_contains_the_c_runtime() -> None:
         path.name for path in folder.iterdir()
     }
     assert importlib.resources.files("tokexport").joinpath("py.typed").is_file()
-
-
-def test_the_runtime_needs_no_reference_library(tmp_path: Path) -> None:
-    program = (
-        "import sys; sys.modules['tokenizers'] = sys.modules['tiktoken'] = None; import tokexport\n"
-        "tokenizer = tokexport.load(sys.argv[1])\n"
-        "print(tokenizer.decode(tokenizer.encode('hello')))\n"
-    )
-    (tmp_path / "it.bin").write_bytes(content("gpt2"))
-    assert printed("-c", program, tmp_path / "it.bin") == "hello\n"
 
 
 def test_a_derived_class_may_extend_a_method_that_is_imported_on_first_use(tmp_path: Path) -> None:

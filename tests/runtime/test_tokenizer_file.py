@@ -227,13 +227,6 @@ def test_scores_that_need_64_bits_are_stored_only_in_64_bits() -> None:
         assert subject.scores.tolist() == [score, -1.0]
 
 
-def test_sections_are_listed_in_the_order_of_the_file() -> None:
-    sections = tokenizer("ranks").sections()
-    assert [tag for tag, _ in sections[:2]] == ["RECS", "BYTS"]
-    assert dict(sections)["RECS"] == 8 * tokenizer("ranks").n_vocab
-    assert len(dict(sections)) == len(sections)
-
-
 def test_added_tokens_have_the_flags_of_the_source() -> None:
     added = {token.content: token for token in tokenizer("added").added_tokens}
     both, cat = added["<|both|>"], added["cat"]
