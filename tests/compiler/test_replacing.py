@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compared import Compared
+from compared import Compared, compared_or_none
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_parts import STRIP, digits, metaspace, normalizers, replace, split
@@ -61,11 +61,8 @@ def test_empty_matches_are_replaced_as_in_the_reference(tmp_path: Path) -> None:
     @given(DOCUMENTS, st.lists(TEXTS, min_size=8, max_size=8))
     def check(fields: dict[str, Any], texts: list[str]) -> None:
         nonlocal compared
-        try:
-            readers = Compared(fields, tmp_path)
-        except UnsupportedError as error:
-            if "leaves nothing" not in error.problem and AT_START not in error.hint:
-                raise
+        readers = compared_or_none(fields, tmp_path, f"leaves nothing|{AT_START}")
+        if readers is None:
             return
         compared += 1
         for text in ["", *texts]:

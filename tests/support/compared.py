@@ -1,5 +1,6 @@
 """Compares a tokenizer.json or SentencePiece model in its library with its file in both readers."""
 
+import re
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import accumulate, product
@@ -54,11 +55,13 @@ def file_or_none(fields: dict[str, Any], folder: Path) -> bytes | None:
         return None
 
 
-def compared_or_none(fields: dict[str, Any], folder: Path) -> "Compared | None":
-    """The readers of a tokenizer.json; None if it is refused."""
+def compared_or_none(fields: dict[str, Any], folder: Path, why: str = "") -> "Compared | None":
+    """The readers of a tokenizer.json; None if it is refused, in words that match ``why``."""
     try:
         return Compared(fields, folder)
-    except UnsupportedError:
+    except UnsupportedError as error:
+        if not re.search(why, str(error)):
+            raise
         return None
 
 
