@@ -4,12 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from repository import ROOT
+from repository import ROOT, documents
 
-IGNORED = {"build", "dist", "cache", ".git", ".pytest_cache", ".venv", "venv", "node_modules"}
-FILES = sorted(
-    path for path in ROOT.rglob("*.md") if not IGNORED & set(path.relative_to(ROOT).parts)
-)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NAMED = re.compile(
     r"(?<![\w./-])(?:benchmarks|docs|examples|fixtures|formats|tokexport)/[\w./-]*\w\.\w+"
@@ -17,7 +13,7 @@ NAMED = re.compile(
 OUTSIDE = re.compile(r"[a-z]+:")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_relative_link_has_a_target(path: Path) -> None:
     broken = []
     for link in links(path.read_text(encoding="utf-8")):
@@ -32,7 +28,7 @@ def test_every_relative_link_has_a_target(path: Path) -> None:
 
 
 def test_the_documents_link_to_each_other() -> None:
-    assert len([link for path in FILES for link in links(path.read_text(encoding="utf-8"))]) > 30
+    assert sum(len(links(path.read_text(encoding="utf-8"))) for path in documents()) > 30
 
 
 def test_code_and_documents_name_files_that_exist() -> None:

@@ -4,28 +4,21 @@ import re
 from pathlib import Path
 
 import pytest
-from repository import ROOT
+from repository import ROOT, documents
 
-FOLDERS = (".github", "docs", "examples", "fixtures", "formats")
-FILES = sorted(
-    path
-    for paths in (ROOT.glob("*.md"), *((ROOT / folder).rglob("*.md") for folder in FOLDERS))
-    for path in paths
-    if "cache" not in path.parts
-)
 CODE = (".github", "benchmarks", "examples", "fixtures", "formats", "tests", "tokexport")
 SUFFIXES = {".py", ".pyi", ".c", ".h", ".cpp", ".yml"}
 WORDS = re.compile(r"\b(behind|nobody|whoever|stretch(es)?|at hand)\b", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_document_has_at_most_100_columns(path: Path) -> None:
     prose = [line for line in lines(path) if not line.startswith(("|", "    "))]
     assert [line for line in prose if len(line) > 100] == []
     assert [line for line in lines(path) if line != line.rstrip()] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_document_uses_the_words_of_the_glossary(path: Path) -> None:
     listed = path.name == "GLOSSARY.md"
     found = [line for line in lines(path) if WORDS.search(line) and not (listed and "|" in line)]

@@ -16,6 +16,13 @@ SMALL = FIXTURES / "small"
 SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 
 
+def documents() -> list[Path]:
+    """The Markdown files of the repository."""
+    ignored = {"build", "dist", "cache", ".git", ".pytest_cache", ".venv", "venv", "node_modules"}
+    paths = ROOT.rglob("*.md")
+    return sorted(path for path in paths if not ignored & set(path.relative_to(ROOT).parts))
+
+
 def small_source(name: str) -> Path:
     return SMALL / ("ranks.tiktoken" if name == "ranks" else f"{name}.json")
 
