@@ -77,18 +77,14 @@ NORMALIZERS: dict[str, Json] = {
     "bert accents": bert(strip_accents=True, lowercase=False, clean_text=False),
     "bert lower": bert(strip_accents=False, handle_chinese_chars=False),
 }
+OLD_METASPACE = {"str_rep": "_", "add_prefix_space": True}
 PRE_TOKENIZERS: dict[str, Json] = {
     **{
         f"metaspace {scheme}{'' if cut else ' whole'}": metaspace(scheme, cut)
         for scheme in ("always", "never")
         for cut in (True, False)
     },
-    "old metaspace": {
-        "type": "Metaspace",
-        "replacement": "_",
-        "str_rep": "_",
-        "add_prefix_space": True,
-    },
+    "old metaspace": {"type": "Metaspace", "replacement": "_"} | OLD_METASPACE,
     "white space": {"type": "WhitespaceSplit"},
     "scripts": {"type": "UnicodeScripts"},
     "digits": digits(False),

@@ -35,17 +35,20 @@ def end_of_word(suffix: str) -> Json:
     return {"type": "BPEDecoder", "suffix": suffix}
 
 
+# Steps that many of them have.
+SPACES, STRIPPED = replace("▁", " "), strip(" ", 1, 0)
+LINES = (replace("× ", "\n", "Regex"), replace("×", "\n", "Regex"))
 DECODERS: dict[str, Json | None] = {
     "none": None,
     "GPT-2": BYTE_LEVEL,
     "byte level, fused": sequence(BYTE_LEVEL, FUSE),
-    "byte level, stripped": sequence(BYTE_LEVEL, strip(" ", 1, 0)),
-    "Llama": sequence(replace("▁", " "), FALLBACK, FUSE, strip(" ", 1, 0)),
-    "Gemma": sequence(replace("▁", " "), FALLBACK, FUSE),
+    "byte level, stripped": sequence(BYTE_LEVEL, STRIPPED),
+    "Llama": sequence(SPACES, FALLBACK, FUSE, STRIPPED),
+    "Gemma": sequence(SPACES, FALLBACK, FUSE),
     "llm-jp": sequence(
         FALLBACK, replace("▁", " ", "Regex"), FUSE, replace(LEADING_SPACE, "", "Regex")
     ),
-    "spaces after the bytes": sequence(FALLBACK, FUSE, replace("▁", " "), strip(" ", 1, 0)),
+    "spaces after the bytes": sequence(FALLBACK, FUSE, SPACES, STRIPPED),
     "BERT": word_piece("##", True),
     "BERT without cleanup": word_piece("##", False),
     "T5": metaspace("always"),
@@ -53,25 +56,12 @@ DECODERS: dict[str, Json | None] = {
     "metaspace, never": metaspace("never"),
     "GPT": end_of_word("</w>"),
     "a pattern that strips": sequence(FUSE, replace(r"\A▁", "", "Regex"), replace("ab", "")),
-    "ends of words after literals": sequence(replace("▁", " "), end_of_word("</w>")),
-    "GPT-BERT": sequence(BYTE_LEVEL, strip(" ", 1, 0), replace("\n ", "\n")),
-    "BabyLM": sequence(
-        BYTE_LEVEL,
-        metaspace("always"),
-        strip(" ", 1, 0),
-        replace("× ", "\n", "Regex"),
-        replace("×", "\n", "Regex"),
-    ),
-    "HPLT": sequence(
-        BYTE_LEVEL,
-        replace("âĸģ", " "),
-        replace("× ", "\n", "Regex"),
-        replace("×", "\n", "Regex"),
-        replace("▁", " "),
-        strip(" ", 1, 0),
-    ),
+    "ends of words after literals": sequence(SPACES, end_of_word("</w>")),
+    "GPT-BERT": sequence(BYTE_LEVEL, STRIPPED, replace("\n ", "\n")),
+    "BabyLM": sequence(BYTE_LEVEL, metaspace("always"), STRIPPED, *LINES),
+    "HPLT": sequence(BYTE_LEVEL, replace("âĸģ", " "), *LINES, SPACES, STRIPPED),
     "ChatGLM": sequence(FALLBACK, metaspace("always")),
-    "ChatGLM, never": sequence(FALLBACK, metaspace("never"), FUSE, strip(" ", 1, 0)),
+    "ChatGLM, never": sequence(FALLBACK, metaspace("never"), FUSE, STRIPPED),
     "ChatGLM, then letters": sequence(FALLBACK, metaspace("always"), replace("A", "é")),
     "bpeasy": sequence(BYTE_LEVEL, FALLBACK),
     "a name that is made": sequence(

@@ -134,43 +134,24 @@ REFUSED = [
     (MADE + b"}bNb.", "NONE at byte"),
     (MADE + short("gpt2") + b"b.", "the name 'gpt2', which tiktoken looks up"),
 ]
-DAMAGED = [
-    MADE + b"h\x07b.",
-    MADE + b"j\xff\xff\xff\xffb.",
-    MADE + b"}u.",
-    MADE + b"(" + short("a") + b"}u.",
-    MADE + b"}}K\x01s.",
-    MADE + b"}}b.",
-    MADE + b"b.",
-    MADE + b"(b.",
-    MADE[:-1],
-    MADE + b"\x8e" + b"\xff" * 7 + b"\x7f.",
-    MADE + b"\x8e" + b"\0" * 5 + b"\x10\0\0.",
-    MADE + b"\x8d" + b"\xff" * 8 + b".",
-    MADE + b"B\xff\xff\xff\x7f.",
-    MADE + b"\x8b\xff\xff\xff\x7f.",
-    MADE + b"X\x02\0\0\0\xff\xff.",
-    MADE + b"\xff.",
-    WHOLE + b"cos\nsystem\n.",
+# What follows the class and its object.
+DAMAGED_STATES = (
+    *(b"h\x07b.", b"j\xff\xff\xff\xffb.", b"}u.", b"(" + short("a") + b"}u.", b"}}K\x01s."),
+    *(b"}}b.", b"b.", b"(b.", b"\x8e" + b"\xff" * 7 + b"\x7f.", b"\x8d" + b"\xff" * 8 + b"."),
+    *(b"\x8e" + b"\0" * 5 + b"\x10\0\0.", b"B\xff\xff\xff\x7f.", b"\x8b\xff\xff\xff\x7f."),
+    *(b"X\x02\0\0\0\xff\xff.", b"\xff."),
+)
+DAMAGED = [*(MADE + data for data in DAMAGED_STATES), MADE[:-1], WHOLE + b"cos\nsystem\n."]
+OTHER_STATES: list[Any] = [
+    *({"name": None}, {"explicit_n_vocab": 1}, {"name": b"x"}, {"pat_str": b"x"}),
+    *({"pat_str": "\ud800"}, {"special_tokens": {"\udfff": 1}}, {"special_tokens": {b"a": 256}}),
+    *({"special_tokens": {"a": -1}}, {"mergeable_ranks": {"a": 1}}, {"mergeable_ranks": 7}),
+    {"mergeable_ranks": {b"a": b"b"}},
 ]
 OTHERS = [
-    MADE + b"}b}b.",
-    MADE + b"}b}.",
-    CLASS + b".",
-    MADE + b".",
-    MADE + b"}b.",
-    b"\x80\x02ctiktoken.core\nEncoding\n)\x81}b.",
-    state(name=None),
-    state(explicit_n_vocab=1),
-    state(name=b"x"),
-    state(pat_str=b"x"),
-    state(pat_str="\ud800"),
-    state(special_tokens={"\udfff": 1}),
-    state(special_tokens={b"a": 256}),
-    state(special_tokens={"a": -1}),
-    state(mergeable_ranks={"a": 1}),
-    state(mergeable_ranks={b"a": b"b"}),
-    state(mergeable_ranks=7),
+    *(CLASS + b".", b"\x80\x02ctiktoken.core\nEncoding\n)\x81}b."),
+    *(MADE + data for data in (b"}b}b.", b"}b}.", b".", b"}b.")),
+    *(state(**changed) for changed in OTHER_STATES),
 ]
 BROKEN = [
     *((data, "the pickle is damaged at byte .*; fetch it again") for data in DAMAGED),
