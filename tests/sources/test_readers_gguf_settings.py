@@ -164,16 +164,11 @@ def test_models_that_a_gguf_describes_incompletely_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("model", "missing"),
-    [
-        ("gpt2", "token_type"),
-        ("gpt2", "merges"),
-        ("llama", "token_type"),
-        ("llama", "scores"),
-        ("rwkv", "token_type"),
-    ],
+    "array",
+    ["gpt2 token_type", "gpt2 merges", "llama token_type", "llama scores", "rwkv token_type"],
 )
-def test_an_error_names_a_missing_array(model: str, missing: str, tmp_path: Path) -> None:
+def test_an_error_names_a_missing_array(array: str, tmp_path: Path) -> None:
+    model, missing = array.split()
     values = {"pre": "gpt-2", "token_type": [NORMAL], "merges": ["a b"], "scores": [0.0]}
     del values[missing]
     with pytest.raises(SourceError, match=rf"tokenizer\.ggml\.{missing} is missing, but"):
@@ -185,7 +180,7 @@ def test_scores_may_be_integers(tmp_path: Path) -> None:
     whole, real = (
         gguf_of(tmp_path / name, "llama", tokens, {"token_type": types, "scores": scores})
         for name, scores in (
-            ("whole", [*range(0, -5, -1)]),
+            ("whole", [0, -1, -2, -3, -4]),
             ("real", [0.0, -1.0, -2.0, -3.0, -4.0]),
         )
     )
