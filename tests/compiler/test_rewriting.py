@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from json_parts import STRIP, Json, bert, digits, metaspace, normalizers, pre_tokenizers, replace
 from reader_samples import BYTE_LEVEL, FLAGS, added, document, read_document
 from repository import SLOW
+from sentencepiece_training import rules_of
 from slow_normalizer import normalize
 from tokexport_reader.operations import FIRST_SOURCE, Affix
 from unicode_tables.charsmap import charsmap_of
@@ -29,22 +30,10 @@ SCALARS = (*range(0xD800), *range(0xE000, 0x110000)) if SLOW else SOME
 # An added token that normalizes to nothing, or that decodes to another text.
 REFUSED = "leaves nothing|decodes"
 UNSPLIT = BYTE_LEVEL | {"use_regex": False}
-CHARSMAP = {
-    "a": "x",
-    "e\u0301": "é",
-    "\u0600": "",
-    "\u00a9": "(c)",
-    "\u3000": " ",
-    "\u0915": "k",
-    "ﬁ": "fi",
-    "\u2163": "IV",
-    "\u1100": "g",
-    "\t": " ",
-    "\r": "",
-    "\U0001f600": ":)",
-    "ab": "AB",
-    "\u0301": "'",
-}
+CHARSMAP = rules_of(
+    *("a→x", "e\u0301→é", "\u0600→", "\u00a9→(c)", "\u3000→ ", "\u0915→k", "ﬁ→fi", "\u2163→IV"),
+    *("\u1100→g", "\t→ ", "\r→", "\U0001f600→:)", "ab→AB", "\u0301→'"),
+)
 PRECOMPILED = {
     "type": "Precompiled",
     "precompiled_charsmap": base64.b64encode(charsmap_of(CHARSMAP)).decode(),

@@ -8,7 +8,7 @@ import pytest
 from compared import ComparedPieces
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sentencepiece_training import library_of, model_of, normalizer, small
+from sentencepiece_training import library_of, model_of, normalizer, rules_of, small
 from slow_normalizer import normalize
 
 from tokexport.compiler.normalizer.piece_steps import piece_steps
@@ -18,21 +18,10 @@ from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, S
 
 MARK = "\u2581"
 SYMBOLS = ["  ", "    ", "a  b", "  a", "e  ", " ", "\t", "<sep>", MARK * 2, f"{MARK}  "]
-RULES = {
-    "\t": " ",
-    "\r": " ",
-    "\r\n": " ",
-    "\x01": "",
-    "A": "  ",
-    "B": " b",
-    "C": "c ",
-    "D": "a  b  ",
-    " \u0301": "é",
-    "   ": "x",
-    "  \n": " ",
-    " ": "  ",
-    "G": f" {MARK}",
-}
+RULES = rules_of(
+    *("\t→ ", "\r→ ", "\r\n→ ", "\x01→", "A→  ", "B→ b", "C→c ", "D→a  b  ", " \u0301→é", "   →x"),
+    *("  \n→ ", " →  ", f"G→ {MARK}"),
+)
 PARTS = [*RULES, *SYMBOLS, " ", " ", " ", "  ", "a", "b", "e", "\n", "\u0301", "\U0010ffff"]
 LETTERS = [Piece(letter, -9.0) for letter in f"abcex{MARK} "]
 

@@ -2,24 +2,16 @@
 
 import random
 
-from sentencepiece_training import BYTES, normalizer
+from sentencepiece_training import BYTES, normalizer, rules_of
 
 from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel
 
 MARK = "\u2581"
 LETTERS = f"abc{MARK} xé中"
-RULES = {
-    "\ufb01": "fi",
-    "\u3000": " ",
-    "\x01": "",
-    "e\u0301": "é",
-    "\u2163": "abc",
-    "\t": " ",
-    "c\u0301": "b",
-    "\u00a8": " \u0308",
-    "\u2003": "a ",
-    "B": "b",
-}
+RULES = rules_of(
+    *("\ufb01→fi", "\u3000→ ", "\x01→", "e\u0301→é", "\u2163→abc", "\t→ ", "c\u0301→b"),
+    *("\u00a8→ \u0308", "\u2003→a ", "B→b"),
+)
 TEXTS = [
     *("a", "b", "c", "x", "é", "中", " ", MARK, "  ", "\u3000", "\x01", "e\u0301", "\u2163"),
     *("c\u0301", "\ufb01", "\u00a8", "\u2003", "B", "😀", "<s>", "<unk>"),

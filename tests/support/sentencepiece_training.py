@@ -62,6 +62,11 @@ def unigram(scores: dict[str, float], *more: Piece, **changes: Any) -> SentenceP
     )
 
 
+def rules_of(*arrows: str) -> dict[str, str]:
+    """What replaces what, as in "a→b"."""
+    return {before: after for before, _, after in (arrow.partition("→") for arrow in arrows)}
+
+
 def normalizer(rules: dict[str, str], **flags: bool) -> NormalizerSpec:
     """A normalizer with these replacements, and without a charsmap if there are none."""
     return NormalizerSpec(charsmap_of(rules) if rules else b"", **flags)
