@@ -86,14 +86,8 @@ def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
     """The same in the sequences of the file ``sequences``, and in its protected texts."""
     at = table_of("sequences", 0)
     units, nodes, edges, program, size = numbers("sequences", b"NORM", at, 5)
-    tables = parts(
-        at + CHARSMAP_HEADER,
-        units=(units, 4),
-        nodes=(nodes + 1, 8),
-        edges=(edges, 4),
-        program=(program, 1),
-        text=(size, 1),
-    )
+    counts = {"units": (units, 4), "nodes": (nodes + 1, 8), "edges": (edges, 4)}
+    tables = parts(at + CHARSMAP_HEADER, **counts, program=(program, 1), text=(size, 1))
     yield fill(b"NORM", *tables["text"], "B", 0xFF), "aa", "plin"
     start, _ = tables["units"]
     values = numbers("sequences", b"NORM", start, units)

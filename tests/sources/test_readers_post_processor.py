@@ -19,13 +19,9 @@ from tokexport.runtime.tokenizer import load
 from tokexport.sources.tokenizer_json.document import special as token
 from tokexport.sources.tokenizer_json.document import text as sequence
 
-ROBERTA = {
-    "type": "RobertaProcessing",
-    "sep": ["s", 1],
-    "cls": ["c", 2],
-    "trim_offsets": True,
-    "add_prefix_space": True,
-}
+TRIMS = {"trim_offsets": True, "add_prefix_space": True}
+ROBERTA = {"type": "RobertaProcessing", "sep": ["s", 1], "cls": ["c", 2], **TRIMS}
+A, B = sequence("A"), sequence("B")
 BERT = {"type": "BertProcessing", "sep": ["s", 3], "cls": ["c", 4]}
 
 
@@ -101,7 +97,7 @@ def test_single_and_pair_equal_those_of_the_reference(processor: Any, tmp_path: 
 
 FIELDS = {
     name: value
-    for name, value in (BYTE_LEVEL | ROBERTA | template([sequence("A")], [sequence("B")])).items()
+    for name, value in (BYTE_LEVEL | ROBERTA | template([A], [B])).items()
     if name != "type"
 }
 
@@ -132,7 +128,7 @@ def test_a_processor_with_fields_of_another_is_refused_or_the_same(
 
 def test_the_fields_of_bytelevel_in_a_template_are_ignored(tmp_path: Path) -> None:
     flags = {"add_prefix_space": True, "trim_offsets": False, "use_regex": True}
-    fields = document(post_processor=template([sequence("A")], [sequence("A")]) | flags)
+    fields = document(post_processor=template([A], [A]) | flags)
     assert_same(reference(fields), read_document(fields, tmp_path).template)
 
 
@@ -152,15 +148,11 @@ def test_an_id_that_is_not_a_token_is_added_unchanged(number: int, tmp_path: Pat
         runtime.decode([number])
 
 
-ITEMS = st.lists(
-    st.sampled_from([sequence("A"), sequence("A", 1), token("r"), token("q", 1)]), max_size=4
-)
+ITEMS = st.lists(st.sampled_from([A, sequence("A", 1), token("r"), token("q", 1)]), max_size=4)
 
 
 @given(
-    single=ITEMS,
-    pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2),
-    others=ITEMS,
+    single=ITEMS, pair=st.lists(st.sampled_from([B, sequence("B", 1)]), max_size=2), others=ITEMS
 )
 def test_texts_are_repeated_and_ordered_by_the_template_with_and_without_special_tokens(
     single: list[Any], pair: list[Any], others: list[Any], tmp_path: Path
@@ -185,16 +177,8 @@ def test_texts_are_repeated_and_ordered_by_the_template_with_and_without_special
     ("processor", "error", "path"),
     [
         ({"type": "Whatever"}, UnsupportedError, "post_processor.type"),
-        (
-            template([sequence("B")], [sequence("A")]),
-            SourceError,
-            r"post_processor.single\[0\].Sequence.id",
-        ),
-        (
-            template([token("z"), sequence("A")], []),
-            SourceError,
-            r"post_processor.single\[0\].SpecialToken.id",
-        ),
+        (template([B], [A]), SourceError, r"post_processor.single\[0\].Sequence.id"),
+        (template([token("z"), A], []), SourceError, r"post_processor.single\[0\].SpecialToken.id"),
         (ROBERTA | {"sep": ["s"]}, SourceError, "post_processor.sep"),
         (ROBERTA | {"sep": ["s", 1 << 31]}, UnsupportedError, "post_processor.*2147483648"),
     ],
