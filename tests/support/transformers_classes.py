@@ -53,31 +53,34 @@ BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 GPT2 = ("<|endoftext|>",)
 CLIP = ("<|startoftext|>", "<|endoftext|>")
+OF_BERT = (
+    *("BertTokenizer", "DistilBertTokenizerFast", "DPRQuestionEncoderTokenizer"),
+    *("ElectraTokenizer", "LayoutLMv2Tokenizer", "LxmertTokenizer", "MobileBertTokenizer"),
+    "SplinterTokenizer",
+)
 WORDPIECES = {
-    **dict.fromkeys(
-        (
-            *("BertTokenizer", "DistilBertTokenizerFast", "DPRQuestionEncoderTokenizer"),
-            *("ElectraTokenizer", "LayoutLMv2Tokenizer", "LxmertTokenizer"),
-            *("MobileBertTokenizer", "SplinterTokenizer"),
-        ),
-        BERT,
-    ),
+    **dict.fromkeys(OF_BERT, BERT),
     "MPNetTokenizer": (*ROBERTA, "[UNK]"),
     "FunnelTokenizer": ("<unk>", "<sep>", "<pad>", "<cls>", "<mask>", "<s>", "</s>"),
 }
+OF_ROBERTA = (
+    *("RobertaTokenizer", "BartTokenizer", "LEDTokenizer", "MvpTokenizer", "MarkupLMTokenizer"),
+    *("BlenderbotTokenizer", "LayoutLMv3Tokenizer"),
+)
+COHERE = (
+    "<PAD>",
+    "<UNK>",
+    "<CLS>",
+    "<SEP>",
+    "<MASK_TOKEN>",
+    "<BOS_TOKEN>",
+    "<|END_OF_TURN_TOKEN|>",
+)
 BYTE_PAIRS = {
     **dict.fromkeys(("GPT2Tokenizer", "Qwen2Tokenizer", "GPTNeoXTokenizer"), GPT2),
-    **dict.fromkeys(
-        ("RobertaTokenizer", "BartTokenizer", "LEDTokenizer", "MvpTokenizer", "MarkupLMTokenizer"),
-        ROBERTA,
-    ),
-    "BlenderbotTokenizer": ROBERTA,
-    "CohereTokenizer": (
-        *("<PAD>", "<UNK>", "<CLS>", "<SEP>", "<MASK_TOKEN>", "<BOS_TOKEN>"),
-        "<|END_OF_TURN_TOKEN|>",
-    ),
+    **dict.fromkeys(OF_ROBERTA, ROBERTA),
+    "CohereTokenizer": COHERE,
     "DebertaTokenizer": BERT,
-    "LayoutLMv3Tokenizer": ROBERTA,
 }
 T5 = {"normalization_rule_name": "nmt_nfkc", "pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
 ALBERT = {"control_symbols": ["[CLS]", "[SEP]", "[MASK]"], "pad_id": 3}
