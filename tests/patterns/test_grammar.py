@@ -14,6 +14,7 @@ from tokexport.model import Dialect, Split
 
 EXAMPLES = 600 if SLOW else 100
 PLAIN = "ab1 \nA'"
+ESCAPES = r"\s \S \w \W \d \p{L} \p{Lu} \P{L} \h"
 FOLDING = "sfiStkßﬁﬀʼnͅ"
 
 one_of, sampled, tuples = st.one_of, st.sampled_from, st.tuples
@@ -24,9 +25,7 @@ def bracket(characters: str) -> st.SearchStrategy[str]:
     item = one_of(
         sampled(characters.replace(" ", "").replace("'", "")),
         sampled(["a-z", "0-9", "A-b", r"\n-\r", "!-~", "-"]),
-        sampled(
-            [r"\s", r"\w", r"\d", r"\S", r"\W", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\h", r"\p{^Ll}"]
-        ),
+        sampled([*ESCAPES.split(), r"\p{^Ll}"]),
     )
     flat = tuples(sampled(["", "", "^"]), st.lists(item, min_size=1, max_size=3).map(joined)).map(
         joined
@@ -44,15 +43,7 @@ def bracket(characters: str) -> st.SearchStrategy[str]:
 def patterns(characters: str) -> st.SearchStrategy[str]:
     """Patterns that mostly consume at least one character."""
     character = sampled(characters)
-    charset = one_of(
-        sampled(
-            [
-                *(".", r"\s", r"\S", r"\w", r"\W", r"\d", r"\p{L}", r"\p{Lu}", r"\P{L}"),
-                *(r"\x{61}", r"\h"),
-            ]
-        ),
-        bracket(characters),
-    )
+    charset = one_of(sampled([".", r"\x{61}", *ESCAPES.split()]), bracket(characters))
     anchor = one_of(
         sampled(["^", "$", r"\b", r"\B", r"\A", r"\z"]),
         tuples(

@@ -35,11 +35,8 @@ def test_ids_decode_as_in_the_library(
     dice = random.Random(1)
     ids = range(reference.get_piece_size())
     texts = [id for id in ids if not reference.is_byte(id)]
-    pieces = [
-        *("<0xE2>", "<0x96>", "<0x81>", "<0xF0>", "<0x9F>", "<0x41>", "<0xC3>", "<0xA9>", "▁"),
-        *("▁▁", "<ctrl>", "<unk>"),
-    ]
-    often = [id for id in map(reference.piece_to_id, pieces) if id]
+    pieces = "<0xE2> <0x96> <0x81> <0xF0> <0x9F> <0x41> <0xC3> <0xA9> ▁ ▁▁ <ctrl> <unk>"
+    often = [id for id in map(reference.piece_to_id, pieces.split()) if id]
     sequences = [
         [],
         *([id] for id in ids),

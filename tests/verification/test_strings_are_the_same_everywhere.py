@@ -68,10 +68,8 @@ def test_code_points_come_from_every_plane_and_from_both_sides_of_class_boundari
 
 def test_added_tokens_occur_whole_doubled_cut_and_beside_spaces_and_letters() -> None:
     generated = list(strings("added-tokens", VOCABULARY, 0, 3000))
-    for part in (
-        *("<|end|>", "<|end|><|end|>", " <|end|>", "<|end|>\n", "a[MASK]", "[MASK]a", "<s>é"),
-        *("<|END|>", "s>e\u0301"),
-    ):
+    parts = ("<|end|>", "<|end|><|end|>", " <|end|>", "<|end|>\n", "a[MASK]", "[MASK]a", "<s>é")
+    for part in (*parts, "<|END|>", "s>e\u0301"):
         assert any(part in string for string in generated), part
     assert any("<|end|" in string and "<|end|>" not in string for string in generated)
 
