@@ -14,11 +14,8 @@ from tokexport.model import SpecialIds
 from tokexport.sources import read
 from tokexport.sources.registry import open_source
 
-TOKENS = [
-    added("<s>", 1000, special=True),
-    added("</s>", 1001, special=True),
-    added("<pad>", 1002, special=True),
-]
+NAMES = ("<s>", "</s>", "<pad>")
+TOKENS = [added(name, 1000 + number, special=True) for number, name in enumerate(NAMES)]
 
 
 def test_roles_have_the_ids_that_the_reference_emits(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from compared import ComparedPieces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
-from sentencepiece_training import SENTENCES, train
+from sentencepiece_training import SENTENCES, rules_of, train
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
@@ -64,15 +64,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 # nmt_nfkc has a hundred thousand rules, and each conversion processes all of them. Most models are
 # trained with its rules for the characters in these texts.
-RULES = {
-    **dict.fromkeys("\u00a0\t\n\u200b", " "),
-    "\x01": "",
-    "½": "1\u20442",
-    "①": "1",
-    "a\u0301": "á",
-    "e\u0301": "é",
-    "o\u0301": "ó",
-}
+RULES = rules_of(
+    *("\u00a0→ ", "\t→ ", "\n→ ", "\u200b→ ", "\x01→", "½→1\u20442", "①→1"),
+    *("a\u0301→á", "e\u0301→é", "o\u0301→ó"),
+)
 WITH_ALL_RULES = ("unigram with symbols", "bpe with symbols and bytes", "bpe, suffix")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import tokenizers
+from json_parts import metaspace
 from reader_samples import added
 from references import reference_for
 from transformers_classes import TEXTS, auto, same, settle, write
@@ -39,7 +40,6 @@ BERT_NORMALIZER = {
     "strip_accents": None,
     "lowercase": True,
 }
-METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "alway
         ("RobertaTokenizer", "post_processor", BYTE_LEVEL),
         ("T5Tokenizer", "unknown id", 5),
         ("T5Tokenizer", "normalizer", {"type": "Lowercase"}),
-        ("T5Tokenizer", "pre_tokenizer", METASPACE),
+        ("T5Tokenizer", "pre_tokenizer", metaspace()),
         ("XLMRobertaTokenizer", "normalizer", {"type": "Lowercase"}),
-        ("XLMRobertaTokenizer", "pre_tokenizer", METASPACE),
+        ("XLMRobertaTokenizer", "pre_tokenizer", metaspace()),
         ("BertTokenizer", "model", BPE),
         ("DistilBertTokenizer", "model", BPE),
         ("BertTokenizer", "normalizer", {**BERT_NORMALIZER, "lowercase": False}),

@@ -5,8 +5,7 @@ from typing import Any
 
 import tiktoken
 from json_parts import digits, normalizers, pre_tokenizers, split
-from parts.cases import document
-from reader_samples import BYTES, spelled
+from reader_samples import BYTES, document, spelled
 from regex_patterns import TIKTOKEN
 
 from tokexport.sources.tokenizer_json import document as parts
@@ -171,19 +170,16 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
     vocab = {token: number for number, token in enumerate(spelled)}
     added = _added(r, vocab)
     model = {
-        "type": "BPE",
-        "dropout": None,
         "unk_token": unknown,
         "continuing_subword_prefix": r.choice([None, ""]),
         "end_of_word_suffix": r.choice([None, ""]),
         "fuse_unk": r.random() < 0.3,
-        "byte_fallback": False,
         "ignore_merges": r.random() < 0.4,
         "vocab": vocab,
         "merges": list(map(list if r.random() < 0.6 else " ".join, merges)),
     }
     return document(
-        model,
+        model=model,
         added_tokens=added,
         normalizer=_normalizer(r),
         pre_tokenizer=_pre_tokenizer(r),
