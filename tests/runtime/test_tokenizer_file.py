@@ -76,10 +76,6 @@ def test_an_error_names_the_file_the_problem_and_a_remedy(name: str, tmp_path: P
         assert str(raised.value).startswith(f"{shown}: ")
 
 
-def test_damage_in_a_section_is_detected_only_on_request() -> None:
-    assert isinstance(load(REFUSED["section bit"][0], check=False), Tokenizer)
-
-
 def test_a_damaged_file_is_not_called_a_bug_of_the_program_that_wrote_it() -> None:
     for offset in range(0, len(FILE), 331):
         with pytest.raises(FormatError, match=r"damaged|copy it again|newer|begins with"):
