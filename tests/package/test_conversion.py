@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from json_parts import digits, pre_tokenizers, split
+from json_parts import digits, pre_tokenizers, split, word_piece
 from reader_samples import document
 from references import reference_for
 from tiktoken_encodings import byte_encoding
@@ -220,8 +220,7 @@ EMPTY: dict[str, dict[str, object]] = {
     "BPE": {"vocab": {}, "merges": []},
     "WordLevel": {"vocab": {}, "unk_token": "x"},
     "Unigram": {"vocab": [], "unk_id": None},
-    "WordPiece": {"vocab": {}, "unk_token": "x", "continuing_subword_prefix": "##"}
-    | {"max_input_chars_per_word": 9},
+    "WordPiece": word_piece({}),
 }
 
 

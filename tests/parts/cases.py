@@ -39,6 +39,7 @@ def _joined(pairs: list[list[str]]) -> list[str]:
 
 _TOKENS: Final = [*SPECIAL, *BYTES, *CHARACTERS, *_joined(PAIRS)]
 _WORDS: Final = [token for token in _TOKENS if token not in BYTES]
+_AFFIXED: Final = _ids([*_WORDS, *(f"##{word}" for word in _WORDS)])
 _LETTERS: Final = [pair for pair in PAIRS if not set(pair) & set(" ▁'.")]
 _BPE: Final[Json] = {"type": "BPE", "dropout": None, "unk_token": "[UNK]"} | {
     **dict.fromkeys(("continuing_subword_prefix", "end_of_word_suffix")),
@@ -60,11 +61,7 @@ MODELS: Final[dict[str, Json]] = {
         "merges": BYTE_PAIRS,
         "vocab": _ids([*SPECIAL, *ALPHABET, *_joined(BYTE_PAIRS)]),
     },
-    "affixes": {
-        **_BPE,
-        "byte_fallback": False,
-        "vocab": _ids([*_WORDS, *(f"##{word}" for word in _WORDS)]),
-    },
+    "affixes": {**_BPE, "byte_fallback": False, "vocab": _AFFIXED},
     "unigram": {  # longer tokens are more likely, and some are equally likely
         "type": "Unigram",
         "unk_id": 0,
@@ -78,7 +75,7 @@ MODELS: Final[dict[str, Json]] = {
         "unk_token": "[UNK]",
         "continuing_subword_prefix": "##",
         "max_input_chars_per_word": 100,
-        "vocab": _ids([*_WORDS, *(f"##{word}" for word in _WORDS)]),
+        "vocab": _AFFIXED,
     },
     "WordLevel": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": _ids(_WORDS)},
 }
