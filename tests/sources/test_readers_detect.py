@@ -90,10 +90,7 @@ UNSUPPORTED = [
     (b'{"model_type": "gpt2"}', "it is the config.json of a model; give the directory"),
     (b"null", "it is JSON that is not an object; give the directory"),
     (b"\x08" + bytes(7) + b'{"a":{}}', r"weights \(.*give the directory .* embedded"),
-    (
-        b"Some prose, which\nis no vocabulary.\n",
-        "text that is not a vocabulary; give the directory",
-    ),
+    (b"Prose, which\nis no vocabulary.\n", "text that is not a vocabulary; give the directory"),
     (b"\0\1\2", "text that is not a vocabulary"),
     (b"hello there, world\n", "it is text that is not a vocabulary; give the directory"),
     (b"the 1234\n, 1000\nthat 900\n", r"tokens with their counts \(.*give the tokenizer\.json"),

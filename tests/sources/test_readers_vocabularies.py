@@ -77,13 +77,10 @@ def test_a_gguf_produces_the_ids_of_its_original(values: dict[str, Any], tmp_pat
 
 
 def test_a_gguf_without_the_ids_of_bos_and_eos_has_llama_cpp_s(tmp_path: Path) -> None:
-    named = read(gguf(tmp_path / "x.gguf", **LLAMA))
-    model = read(
-        gguf(tmp_path / "y.gguf", **LLAMA | dict.fromkeys(["bos_token_id", "eos_token_id"]))
-    )
+    absent = dict.fromkeys(["bos_token_id", "eos_token_id"])
+    named, model = (read(gguf(tmp_path / "x.gguf", **LLAMA | ids)) for ids in ({}, absent))
     assert (model.special_ids, model.template) == (named.special_ids, named.template)
-    unnamed = BYTE_LEVEL | dict.fromkeys(["bos_token_id", "eos_token_id"])
-    assert read(gguf(tmp_path / "z.gguf", **unnamed)).special_ids.bos is None
+    assert read(gguf(tmp_path / "x.gguf", **BYTE_LEVEL | absent)).special_ids.bos is None
 
 
 def test_padding_of_a_gguf_is_not_a_token(tmp_path: Path) -> None:
