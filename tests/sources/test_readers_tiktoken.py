@@ -175,6 +175,18 @@ def test_numbered_special_tokens_start_after_the_ranks(tmp_path: Path) -> None:
     assert (whisper["<|endoftext|>"], whisper["<|0.00|>"], whisper["<|30.00|>"]) == (257, 364, 1864)
 
 
+def test_a_note_says_if_the_special_tokens_belong_to_other_ranks(tmp_path: Path) -> None:
+    """As with Whisper's for CosyVoice, which has 58,836 ranks and special tokens of its own."""
+    path = write(tmp_path / "x.tiktoken", BYTES)
+    (found,) = (note for note in read(path, pattern="whisper").notes if "ranks;" in note)
+    assert "of whisper, which has 50,256 or 50,257 ranks; x.tiktoken has 256" in found
+    for model in (
+        read(path, pattern="whisper", special_tokens={}),
+        *(read(path, pattern=pattern) for pattern in ("nanochat", PATTERN)),
+    ):
+        assert "ranks;" not in " ".join(model.notes)
+
+
 def test_a_json_beside_the_ranks_has_the_pattern_and_the_special_tokens(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.tiktoken", BYTES)
     (tmp_path / "mine.json").write_text(

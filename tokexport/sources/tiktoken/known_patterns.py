@@ -15,7 +15,8 @@ from tokexport.sources import patterns
 @dataclass(frozen=True, slots=True)
 class KnownEncoding:
     """A pattern and special tokens: ``fixed`` with their ids, ``counted`` in order, numbered after
-    the ranks. ``spelling`` is what an id that two special tokens share decodes to.
+    the ranks. ``spelling`` is what an id that two special tokens share decodes to, ``ranks`` are
+    the numbers of ranks of the vocabularies that have them.
     """
 
     pattern: str
@@ -23,6 +24,7 @@ class KnownEncoding:
     counted: tuple[str, ...] = ()
     spelling: Mapping[int, str] = field(default_factory=dict)
     note: str | None = None
+    ranks: tuple[int, ...] = ()
 
     def special_tokens(self, n_ranks: int) -> dict[str, int]:
         """The special tokens over ``n_ranks`` ranks.
@@ -136,29 +138,33 @@ _END: Final = {"<|endoftext|>": 50256}
 _FIM: Final = _named("fim_prefix fim_middle fim_suffix")
 
 KNOWN: Final[Mapping[str, KnownEncoding]] = {
-    "gpt2": KnownEncoding(patterns.R50K, _END),
-    "r50k_base": KnownEncoding(patterns.R50K, _END),
-    "p50k_base": KnownEncoding(patterns.R50K, _END),
-    "p50k_edit": KnownEncoding(patterns.R50K, _END | _numbered(50281, _FIM)),
+    "gpt2": KnownEncoding(patterns.R50K, _END, ranks=(50256,)),
+    "r50k_base": KnownEncoding(patterns.R50K, _END, ranks=(50256,)),
+    "p50k_base": KnownEncoding(patterns.R50K, _END, ranks=(50280,)),
+    "p50k_edit": KnownEncoding(patterns.R50K, _END | _numbered(50281, _FIM), ranks=(50280,)),
     "cl100k_base": KnownEncoding(
-        patterns.CL100K, _numbered(100257, ["<|endoftext|>", *_FIM]) | {"<|endofprompt|>": 100276}
+        patterns.CL100K,
+        _numbered(100257, ["<|endoftext|>", *_FIM]) | {"<|endofprompt|>": 100276},
+        ranks=(100256,),
     ),
     "o200k_base": KnownEncoding(
-        patterns.O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+        patterns.O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}, ranks=(199998,)
     ),
     "o200k_harmony": KnownEncoding(
-        patterns.O200K, _harmony(), spelling={200018: "<|endofprompt|>"}
+        patterns.O200K, _harmony(), spelling={200018: "<|endofprompt|>"}, ranks=(199998,)
     ),
-    "llama3": KnownEncoding(patterns.LLAMA3, counted=_llama3()),
-    "llama4": KnownEncoding(patterns.O200K, counted=_llama4()),
-    "qwen": KnownEncoding(patterns.QWEN, _numbered(151643, _QWEN_SPECIAL), note=_QWEN_NOTE),
+    "llama3": KnownEncoding(patterns.LLAMA3, counted=_llama3(), ranks=(128000,)),
+    "llama4": KnownEncoding(patterns.O200K, counted=_llama4(), ranks=(200000,)),
+    "qwen": KnownEncoding(
+        patterns.QWEN, _numbered(151643, _QWEN_SPECIAL), note=_QWEN_NOTE, ranks=(151643,)
+    ),
     "qwen3_5": KnownEncoding(
-        patterns.QWEN3_5, _numbered(248044, _QWEN3_5_SPECIAL), note=_QWEN_NOTE
+        patterns.QWEN3_5, _numbered(248044, _QWEN3_5_SPECIAL), note=_QWEN_NOTE, ranks=(248044,)
     ),
-    "kimi_k2": KnownEncoding(patterns.KIMI, _kimi_k2()),
+    "kimi_k2": KnownEncoding(patterns.KIMI, _kimi_k2(), ranks=(163584,)),
     "nanochat": KnownEncoding(patterns.NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),
-    "whisper": KnownEncoding(patterns.GPT2, counted=_whisper(99)),
-    "whisper_large_v3": KnownEncoding(patterns.GPT2, counted=_whisper(100)),
+    "whisper": KnownEncoding(patterns.GPT2, counted=_whisper(99), ranks=(50256, 50257)),
+    "whisper_large_v3": KnownEncoding(patterns.GPT2, counted=_whisper(100), ranks=(50257,)),
     "tekken": KnownEncoding(patterns.TEKKEN),
 }
 

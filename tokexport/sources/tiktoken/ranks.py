@@ -83,7 +83,7 @@ def rank_encoding(
         names = f"{name} {settings.get('tokenizer_class')} {settings.get('auto_map')}".lower()
         families = tuple(word for word in _FAMILIES if word in names)
         alike = (name for name in KNOWN if name.startswith(families))
-        suggested = [name for name in alike if min(KNOWN[name].fixed.values()) == count]
+        suggested = [name for name in alike if count in KNOWN[name].ranks]
         which = f"probably --pattern {suggested[0]}" if suggested else "--pattern NAME"
         hint = f"name one ({which}), or give the regular expression itself; known names are "
         raise UnsupportedError(name, problem, hint + ", ".join(KNOWN))
@@ -91,6 +91,12 @@ def rank_encoding(
     if special_tokens is None:
         config = added_tokens_decoder(read_config(files))
         special_tokens = _overridden(known.special_tokens(count), config)
+        if known.ranks and count not in known.ranks and not config:
+            others = " or ".join(f"{number:,}" for number in known.ranks)
+            notes.append(
+                f"The special tokens are those of {pattern}, which has {others} ranks; {name} has"
+                f" {count:,}. If its model has others, name them with --special-tokens."
+            )
     if known.note is not None:
         notes.append(known.note)
     if not special_tokens:
