@@ -3,7 +3,7 @@
 import importlib
 import sys
 from collections.abc import Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -61,6 +61,25 @@ def test_speeds_are_medians_of_turns_and_ratios_refer_to_the_first(
     speed = measure.measure([("ours", ours), ("theirs", theirs)], [["a" * 1_000_000]] * 3)
     assert speed == measure.Speed(rates=(2.0, 0.5), ratios=(1.0, 4.0))
     assert calls == ["theirs", "ours", "ours", "theirs", "theirs", "ours"]
+
+
+def test_a_library_that_no_tokenizer_needs_is_not_measured(modules: dict[str, ModuleType]) -> None:
+    """As without a collection, where none is of SentencePiece."""
+    report = modules["report"]
+    speeds = dict.fromkeys(report.README_TEXTS, modules["measure"].Speed((2.0, 1.0), (1.0, 2.0)))
+    subject, cost = SimpleNamespace(name="Llama 3"), SimpleNamespace(opening=12.4)
+    names = ("tokexport", "tiktoken")
+    result = report.Result(subject, names, speeds, (1.0, 2.0), (0.3, 115.0), cost)
+    rows = {
+        row.split(" | ")[0]: row.split(" | ")[1:]
+        for row in report.comparison([result], "9").split("\n")
+    }
+    assert rows["| speed-up"][1:4] == ["not measured", "2.0× to 2.0×", "not measured"]
+    assert rows["| to open"][:3] == [
+        "12 µs or less in C, 0.3 ms in Python",
+        "not measured",
+        "115 ms, Llama 3",
+    ]
 
 
 def test_a_library_with_other_ids_ends_the_run(modules: dict[str, ModuleType]) -> None:
