@@ -93,21 +93,22 @@ def test_an_interrupt_at_any_import_shows_no_traceback(tmp_path: Path) -> None:
         assert outcome == (130, b"", []), stderr.splitlines()[interrupted - 1]
 
 
+# Interrupted where each is at work.
 @pytest.mark.parametrize(
-    ("command", "resumes"),
+    ("command", "at", "resumes"),
     [
-        ("tokenize tokenizer.bin a.txt -o out", True),
-        ("tokenize tokenizer.bin - -o out", False),
-        ("count a.txt -o out", True),
+        ("tokenize tokenizer.bin a.txt -o out", "tokexport.runtime.batches", True),
+        ("tokenize tokenizer.bin - -o out", "tokexport.special_tokens", False),
+        ("count a.txt -o out", "tokexport.file.write", True),
     ],
 )
 def test_an_interrupted_command_that_can_resume_says_so_on_a_terminal(
-    command: str, resumes: bool, tmp_path: Path
+    command: str, at: str, resumes: bool, tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_text("the light")
     master, slave = pty.openpty()
     how: dict[str, Any] = {"cwd": tmp_path, "stderr": slave}
-    with start(tmp_path, "module", "fcntl", *command.split(), **how) as process:
+    with start(tmp_path, "module", at, *command.split(), **how) as process:
         os.close(slave)
         shown = b""
         with suppress(OSError):  # the other side is closed
