@@ -166,14 +166,16 @@ def comparison(results: Sequence[Result], core: str) -> str:
         for number, name in enumerate(result.names[1:], 1):
             found = [result.speeds[text].ratios[number] for text in README_TEXTS]
             speeds.setdefault(name, []).extend(found)
-            if result.subject.name in ("Llama 3", "Llama 2"):
-                text = f"{result.loading[number]:,.0f} ms, {result.subject.name}"
-                loading.setdefault(name, text)
+            if (subject := result.subject.name) in ("Llama 3", "Llama 2"):
+                loading.setdefault(name, f"{result.loading[number]:,.0f} ms, {subject}")
     slowest = max(result.cost.opening for result in results)
     slowest_load = max(result.loading[0] for result in results)
     ranges = {name: f"{rate(min(all_))}× to {rate(max(all_))}×" for name, all_ in speeds.items()}
-    module = module_size("tokexport") / 1e6
     unknown = "not measured"
+    native = f"{core} KB in C, {module_size('tokexport') / 1e6:.1f} MB in Python"
+    opening = f"{slowest:.0f} µs or less in C, {slowest_load:.1f} ms in Python"
+    over = "in Python, over each of these:"
+    needs = ("`memcpy` in C; a heap in Python", *["Rust, a heap"] * 2, *["C++, a heap"] * 2)
     head = ["", "tokexport", *(f"`{name}`" for name in peers), "GGUF, llama.cpp"]
     rows = [
         ["reads", "all of these", "tokenizer.json", "ranks", ".model", "GGUF"],
@@ -185,22 +187,10 @@ def comparison(results: Sequence[Result], core: str) -> str:
             *("ids", "the reference's, or refused", "the reference", "the reference"),
             *("the reference", "correct if llama.cpp knows the name"),
         ],
-        [
-            *("native code", f"{core} KB in C, {module:.1f} MB in Python"),
-            *(*modules.values(), "part of llama.cpp"),
-        ],
-        [
-            *("needs", "`memcpy` in C; a heap in Python"),
-            *("Rust, a heap", "Rust, a heap", "C++, a heap", "C++, a heap"),
-        ],
-        [
-            *("to open", f"{slowest:.0f} µs or less in C, {slowest_load:.1f} ms in Python"),
-            *(*(loading.get(name, unknown) for name in peers), unknown),
-        ],
-        [
-            *("speed-up", "in Python, over each of these:"),
-            *(*(ranges.get(name, unknown) for name in peers), unknown),
-        ],
+        ["native code", native, *modules.values(), "part of llama.cpp"],
+        ["needs", *needs],
+        ["to open", opening, *(loading.get(name, unknown) for name in (*peers, "llama.cpp"))],
+        ["speed-up", over, *(ranges.get(name, unknown) for name in (*peers, "llama.cpp"))],
         [
             *("devices", "any with a C99 compiler", "hosts with Rust's std", "hosts with Python"),
             *("hosts with C++", "hosts with C++"),

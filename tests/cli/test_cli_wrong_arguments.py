@@ -70,7 +70,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("bench FILE --seconds x", "'x' is not a valid number."),
         ("train TEXT --vocab-size x -o DIR", "'x' is not a valid integer."),
         ("train TEXT --vocab-size 300 --special-id x y -o DIR", "'y' is not a valid integer."),
-        ("count TEXT --pattern x -o DIR", "tokexport: --pattern: 'x' is not a known name"),
+        ("count TEXT --pattern x -o DIR", "pattern: 'x' is not a known name"),
         ("verify FILE --against SOURCE --only x", "only (--only) is 'x', which names no"),
         ("bench FILE --text TEXT", "TEXT: the text is empty"),
         ("bench FILE --seconds inf", "inf is not in the range 0<=x<=3600"),

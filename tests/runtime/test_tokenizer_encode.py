@@ -113,7 +113,6 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
         (lambda: subject.decode_single_token_bytes(None), "an id must be an integer, not NoneType"),
         (lambda: subject.decode_stream().step(None), "an id must be an integer, not NoneType"),
         (lambda: DecodeStream(subject._core), "tokenizer must be a Tokenizer, not Core"),
-        (lambda: type(subject)("x.bin"), "a Tokenizer is opened by tokexport.load"),
         (lambda: pickle.dumps(subject.decode_stream()), "a DecodeStream cannot be pickled"),
     ):  # fmt: skip
         with pytest.raises(TypeError, match=words):

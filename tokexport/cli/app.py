@@ -18,7 +18,7 @@ import click
 
 from tokexport.cli.console import SCHEMA_VERSION
 from tokexport.cli.options import COPIES, Group
-from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.errors import SourceError, TokexportError
 from tokexport.escape import visible
 from tokexport.version import __version__
 
@@ -83,9 +83,6 @@ class Commands(Group):
             code = super().main(*positional, **{**named, "standalone_mode": False})
         except (KeyboardInterrupt, click.Abort):
             code = 128 + (self.ended_by or signal.SIGINT)  # as shells report it
-            resumes = words[:1] in (["tokenize"], ["count"]) and "-" not in words
-            if resumes and code == 128 + signal.SIGINT and sys.stderr.isatty():
-                click.echo("Run the same command again to resume.", err=True)
         except SystemExit as end:
             # click exits with 1 if the reader is gone (`| head`), which would be an answer.
             code = BROKEN_PIPE if end.code == 1 else end.code
@@ -172,8 +169,6 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
         said = error.format_message() if isinstance(error, click.ClickException) else str(error)
         ours = TokexportError(said)
     message = named(str(ours))
-    if isinstance(error, UnsupportedError) and error.file is None and error.path == "pattern":
-        message = f"--{message}"
     if as_json:
         values: dict[str, str | None] = {"kind": kind, "message": message}
         for name in ("file", "path", "problem", "hint"):

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
@@ -170,6 +170,17 @@ def terminal_width() -> int:
     with suppress(OSError, ValueError):
         return min(78, (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1)
     return 78
+
+
+@contextmanager
+def resumable(applies: bool) -> Iterator[None]:
+    """Says on a terminal that the work goes on if the command is repeated after an interrupt."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if applies and sys.stderr.isatty():
+            click.echo("Run the same command again to resume.", err=True)
+        raise
 
 
 class ProgressLine:

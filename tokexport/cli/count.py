@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
+from tokexport.cli.console import Output, ProgressLine, output_options, plural, resumable, size
 from tokexport.cli.options import (
     AnyPath,
     Utf8,
@@ -85,8 +85,9 @@ def count(
         counts = join_files(joined, target)
     else:
         common = {"special_tokens": special_tokens or None, "num_threads": threads, **how}
-        with ProgressLine(output.quiet) as line:
-            if is_standard_input(inputs):
+        is_stream = is_standard_input(inputs)
+        with resumable(not is_stream), ProgressLine(output.quiet) as line:
+            if is_stream:
                 parts, show = parts_of_file("-"), counting(line, 0)
                 counts = count_stream(parts, target, field=field, progress=show, **common)
             else:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tokexport import Tokenizer, load
-from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
+from tokexport.cli.console import Output, ProgressLine, output_options, plural, resumable, size
 from tokexport.cli.options import (
     AnyPath,
     InputPath,
@@ -85,13 +85,14 @@ def tokenize(
     end_id = id_of(tokenizer, end)
     source: Sequence[str] | ByteStream = inputs
     files: list[Path] = []
-    if is_standard_input(inputs):
+    is_stream = is_standard_input(inputs)
+    if is_stream:
         source = ByteStream(parts_of_file("-"), "standard input")
     else:
         files = find_files(inputs)
     total = total_size(files)
     started = time.monotonic()
-    with ProgressLine(output.quiet) as line:
+    with resumable(not is_stream), ProgressLine(output.quiet) as line:
 
         def progress(read: int, tokens: int) -> None:
             rate = size(int(read / max(time.monotonic() - started, 1e-9)))

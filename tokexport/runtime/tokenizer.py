@@ -155,9 +155,7 @@ class Tokenizer:
     _data: bytes | memoryview
     _path: str | None
 
-    def __init__(self, core: Core, data: bytes | memoryview = b"", path: str | None = None) -> None:
-        if not isinstance(core, Core):
-            raise TypeError("a Tokenizer is opened by tokexport.load(path)")
+    def __init__(self, core: Core, data: bytes | memoryview, path: str | None) -> None:
         write = super().__setattr__
         write("_core", core)
         write("_encode", core.encode)

@@ -56,7 +56,7 @@ def train_from_iterator(
     roles: Roles = NO_ROLES,
     tie_break: TieBreak = "lowest-ids",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda step, done, end: None,
 ) -> Trained:
     """Learns a byte-level BPE tokenizer from texts, which are read once; memory grows only with
     their distinct words. A text too long for memory may be an iterator of its parts.
@@ -85,7 +85,7 @@ def train_from_iterator(
     counts.add(
         texts,
         num_threads=num_threads,
-        progress=lambda: progress and progress("bytes counted", counts.text_bytes, 0),
+        progress=lambda: progress("bytes counted", counts.text_bytes, 0),
     )
     return train_from_counts(
         counts,
@@ -104,7 +104,7 @@ def train_from_counts(
     special_tokens: SpecialTokens = (),
     roles: Roles = NO_ROLES,
     tie_break: TieBreak = "lowest-ids",
-    progress: Progress | None = None,
+    progress: Progress = lambda step, done, end: None,
 ) -> Trained:
     """Learns a byte-level BPE tokenizer from word counts, like ``train_from_iterator`` from texts.
 
@@ -134,10 +134,7 @@ def train_from_counts(
         raise TokexportError("there is nothing to learn from: no text, or all texts are empty")
     try:
         numbers, uses, too_long = counts.native.merges(
-            wanted,
-            tie_break,
-            MAX_TOKEN_BYTES,
-            lambda done: progress and progress("merges", done, wanted),
+            wanted, tie_break, MAX_TOKEN_BYTES, lambda done: progress("merges", done, wanted)
         )
     except ValueError as error:
         raise TokexportError(

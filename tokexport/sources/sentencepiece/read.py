@@ -72,7 +72,7 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
     source = parse_model(data, name)
     model = build(source, files, Provenance("sentencepiece"))
     notes = numbering_notes(name, files)
-    if not notes:  # an other class numbers these as well
+    if not notes:  # those say it of every id
         own = {piece.text for piece in source.pieces if piece.type is not PieceType.NORMAL}
         notes = tuple(filter(None, [missing_tokens_note(name, own, files)]))
     return replace(model, notes=(*model.notes, *notes))

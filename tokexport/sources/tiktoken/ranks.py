@@ -26,7 +26,7 @@ from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownE
 
 _SUFFIX: Final = ".tiktoken"
 # Words of the file's name, or of the class that a config names. The known name that begins so and
-# whose special tokens follow the ranks is suggested only: other models can have other patterns.
+# has as many ranks is only suggested: other models can have other patterns.
 _FAMILIES: Final = ("kimi", "qwen")
 # The spelling of a token without bytes in whisper's multilingual.tiktoken.
 _EMPTY_TOKEN: Final = b"="
