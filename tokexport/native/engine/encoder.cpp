@@ -19,7 +19,7 @@ Encoder::Encoder(const Engine &engine)
       long_passages_(std::size_t(16) << 20, std::size_t(63) << 16, 11,
                      engine.file.id_count <= 1 << 16),
       character_words_(engine, words_),
-      ends_(new std::uint32_t[SplitRun::block]),
+      ends_(new std::uint32_t[2 * SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * (longest + most_more_ids) + spare]),
       new_misses_(new std::uint32_t[most_misses]),
@@ -35,6 +35,7 @@ void Encoder::begin(tkx_context *ctx, std::uint32_t *ids, std::size_t capacity) 
     capacity_ = capacity;
     count_ = 0;
     out_ = at_ = ids_;
+    waiting_ = nullptr;
     release_slots();
 }
 
@@ -123,12 +124,14 @@ int Encoder::encode_segment(std::size_t size, bool is_spaced) {
 }
 
 template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
-    std::uint32_t start = 0;
+    std::uint32_t start = 0, *all_ends = ends_.get();
     int code = TKX_OK;
     bool is_first_part = engine_.sum && engine_.crossings->begins_inner(text_);
-    for (std::size_t count; (count = run.next(ends_.get())) != 0;) {
-        if (engine_.words) count = engine_.words->join_spaces(text_, start, ends_.get(), count);
-        const std::uint32_t *ends = ends_.get(), *last = ends + count;
+    for (std::size_t count; (count = run.next(all_ends)) != 0;) {
+        if (engine_.words) count = engine_.words->join_spaces(text_, start, all_ends, count);
+        const std::uint32_t *ends = all_ends, *last = ends + count;
+        // The last block waits while the next ends are found.
+        all_ends = ends_.get() + (all_ends == ends_.get() ? SplitRun::block : 0);
         if (is_spaced || is_first_part) {
             code = is_spaced ? encode_spaced(*ends) : encode_long(0, *ends, true);
             if (code != TKX_OK) return code;
@@ -146,43 +149,61 @@ template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
             if (code != TKX_OK) return code;
             ends += size;
             start = ends[-1];
-            if (start >= next_end_) note_passage_end(start);
+            if (start < next_end_) continue;
+            code = take_waiting();
+            if (code != TKX_OK) return code;
+            note_passage_end(start);
         }
     }
-    return TKX_OK;
+    return take_waiting();
 }
 
+// Looks up a block, and takes the ids of the one before: its slots have arrived from memory by now.
 int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count) {
-    block_.text = text_;
-    block_.start = start;
-    block_.ends = ends;
-    block_.count = count;
-    const std::uint32_t lengths = engine_.word_lookup.find(words_, block_, limit_);
-    if (lengths >= longest) {
-        // The part before the first long pre-token, that pre-token, and the rest.
-        std::size_t before = 0;
-        while ((before ? ends[before] - ends[before - 1] : ends[0] - start) < longest &&
-               before + 1 < count)
-            before++;
-        int code = TKX_OK;
-        std::uint32_t from = start;
-        if (before) {
-            code = encode_block(start, ends, before);
-            from = ends[before - 1];
-        }
-        if (code == TKX_OK) code = encode_long(from, ends[before]);
-        if (code == TKX_OK && before + 1 < count)
-            code = encode_block(ends[before], ends + before + 1, count - before - 1);
-        return code;
+    WordBlock &block = blocks_[waiting_ == blocks_];
+    block.text = text_;
+    block.start = start;
+    block.ends = ends;
+    block.count = count;
+    const std::uint32_t lengths = engine_.word_lookup.find(words_, block, limit_);
+    int code = take_waiting();
+    if (code != TKX_OK) return code;
+    if (lengths < longest) {
+        waiting_ = &block;
+        return TKX_OK;
     }
-    const std::size_t size = ends[count - 1] - start + count * most_more_ids;
+    // The part before the first long pre-token, that pre-token, and the rest.
+    std::size_t before = 0;
+    while ((before ? ends[before] - ends[before - 1] : ends[0] - start) < longest &&
+           before + 1 < count)
+        before++;
+    std::uint32_t from = start;
+    if (before) {
+        code = encode_block(start, ends, before);
+        if (code == TKX_OK) code = take_waiting();
+        from = ends[before - 1];
+    }
+    if (code == TKX_OK) code = encode_long(from, ends[before]);
+    if (code == TKX_OK && before + 1 < count)
+        code = encode_block(ends[before], ends + before + 1, count - before - 1);
+    return code;
+}
+
+int Encoder::take_waiting() {
+    if (!waiting_) return TKX_OK;
+    WordBlock &block = *waiting_;
+    waiting_ = nullptr;
+    const std::size_t size =
+        block.ends[block.count - 1] - block.start + block.count * most_more_ids;
     const bool is_tight = !has_room(size);
     if (is_tight) {
         const int code = resolve();
         if (code != TKX_OK) return code;
         out_ = at_ = scratch_.get();
     }
-    at_ = engine_.word_lookup.take(words_, block_, out_, at_, misses_);
+    // The table may have grown since.
+    if (block.shift != words_.shift()) engine_.word_lookup.find(words_, block, limit_);
+    at_ = engine_.word_lookup.take(words_, block, out_, at_, misses_);
     if (is_tight || misses_.count >= enough_misses || misses_.bytes >= enough_miss_bytes)
         return resolve();
     return TKX_OK;

@@ -131,6 +131,7 @@ private:
     }
 
     int encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count);
+    int take_waiting();
     int encode_long(std::uint32_t start, std::uint32_t end, bool is_first = false);
     int resolve();
     void release_slots();
@@ -164,7 +165,8 @@ private:
     std::unique_ptr<tkx_bulk_word[]> queries_;
     std::unique_ptr<ShortWord[]> short_words_;
     std::unique_ptr<LongWord[]> long_words_;
-    WordBlock block_{};  // zeroed: elements after the last one are computed, too
+    WordBlock blocks_[2] = {};      // zeroed: elements after the last one are computed, too
+    WordBlock *waiting_ = nullptr;  // the block whose ids are not taken yet, or null
 
     // The current text; text_ is that of the current segment in it.
     tkx_context *ctx_ = nullptr;

@@ -26,6 +26,7 @@ inline std::uint32_t find_with(const WordCache &words, WordBlock &block, Read re
         block.hashed[block.hashed_count] = static_cast<std::uint8_t>(i);
         block.hashed_count += size > WordKey::longest;
     }
+    block.shift = words.shift();
     block.find_hashed(words);
     return sizes;
 }

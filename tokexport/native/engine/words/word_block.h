@@ -92,6 +92,7 @@ struct WordBlock {
     alignas(64) std::uint32_t sets[most];  // the first slot of each set
     std::uint8_t hashed[most];             // the numbers of those whose keys are hashed
     std::size_t hashed_count;
+    unsigned shift;  // of the cache when the sets were found
 
     std::uint32_t begin_of(std::size_t i) const { return i ? ends[i - 1] : start; }
     std::uint32_t size_of(std::size_t i) const { return ends[i] - begin_of(i); }

@@ -38,6 +38,7 @@ AVX2 std::uint32_t find_with(const WordCache &words, WordBlock &block, Read read
         block.sets[i] = static_cast<std::uint32_t>(set);
     }
     block.hashed_count = hashed_count;
+    block.shift = shift;
     block.find_hashed(words);
     return sizes;
 }

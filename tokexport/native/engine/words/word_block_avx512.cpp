@@ -73,6 +73,7 @@ AVX512 std::uint32_t find_with(const WordCache &words, WordBlock &block, Read re
         for (std::size_t k = i; k < i + 8; k++) __builtin_prefetch(slots + block.sets[k]);
     }
     block.hashed_count = hashed_count;
+    block.shift = shift;
     block.find_hashed(words);
     return _mm512_reduce_or_epi32(sizes);
 }
