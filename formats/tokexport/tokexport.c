@@ -1837,9 +1837,9 @@ typedef struct tkx_pending {
     size_t size;
     uint8_t *set;    /* its set in the word cache, or NULL */
     uint64_t key[4]; /* of the word cache */
-    uint64_t hash;   /* and slot in TIDX, if is_hashed */
-    uint32_t slot;
-    uint8_t is_hashed;
+    uint64_t hash;   /* of the bytes, if `set` is NULL or `has_slot` is 1 */
+    uint32_t slot;   /* in TIDX, if `has_slot` is 1 */
+    uint8_t has_slot;
     uint8_t is_part;  /* a part of a pre-token, cut where no merge crosses */
     uint8_t has_word; /* 8 bytes may be read at p */
 } tkx_pending;
@@ -3511,12 +3511,8 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
                                      const uint8_t *text, size_t size) {
     const tkx_span section = ctx->t->alignment;
     const uint8_t *after = text + size, *given_end = given.data + given.size;
-    tkx_aligner a;
+    tkx_aligner a = {.ctx = ctx, .input = input, .flags = load_u32(section.data)};
     size_t i;
-    memset(&a, 0, sizeof a);
-    a.ctx = ctx;
-    a.input = input;
-    a.flags = load_u32(section.data);
     if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) ||
         load_u32(section.data + 12))
         fail(ctx, TKX_E_CORRUPT);
@@ -3799,11 +3795,6 @@ static void heap_pop(tkx_queue *q) {
 static uint8_t *pending_key(const tkx_queue *q, size_t i) {
     return q->heap + 8 * (2 * q->room - 1 - i);
 }
-
-static void queue_push(tkx_queue *q, uint64_t key) {
-    if (key >> 32 <= q->rank) heap_push(q, key);
-    else put_u64(pending_key(q, q->pending++), key);
-}
 /* ---- bpe_long.c: merging a long pre-token (3.5) ---------------------------------------------- */
 /* Linked symbols in work memory: id, neighbours, and the merged id of a symbol and the next one. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
@@ -3842,11 +3833,14 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
 /* Queues the merge of symbols i and `next`, if there is one. `next` may be TKX_NONE. */
 static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
                                   uint32_t next) {
-    uint32_t merged = TKX_NONE;
-    if (next != TKX_NONE)
-        merged = find_merge(ctx, symbol(symbols, i, SYMBOL_ID), symbol(symbols, next, SYMBOL_ID));
+    const uint32_t id = symbol(symbols, i, SYMBOL_ID);
+    const uint32_t merged =
+        next == TKX_NONE ? TKX_NONE : find_merge(ctx, id, symbol(symbols, next, SYMBOL_ID));
+    const uint64_t key = (uint64_t)rank_of(ctx->t, merged) << 32 | i;
     set_symbol(symbols, i, SYMBOL_MERGED, merged);
-    if (merged != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, merged) << 32 | i);
+    if (merged == TKX_NONE) return;
+    if (key >> 32 <= q->rank) heap_push(q, key);
+    else put_u64(pending_key(q, q->pending++), key);
 }
 
 /* Removes the next key, which may be stale; returns 0 if there is none. */
@@ -3994,11 +3988,9 @@ static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
 }
 
 /* Merges at most SHORT_PRETOKEN symbols, in each round the leftmost pair of the smallest rank.
-   Returns the number of ids; `ids` has room for SPARE more.
-
-   A symbol stays at the index of its first part: keys[i] and merged[i] belong to ids[i] and
-   ids[next[i]]. The first symbol has no left neighbour; index `count` follows the last symbol, and
-   merges with nothing. */
+   Returns the number of ids; `ids` has room for SPARE more. A symbol stays at the index of its
+   first part: keys[i] and merged[i] belong to ids[i] and ids[next[i]]. The first symbol has no left
+   neighbour; index `count` follows the last symbol, and merges with nothing. */
 static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
     const tkx *t = ctx->t;
     uint64_t keys[SHORT_PRETOKEN + SPARE], least;
@@ -4006,26 +3998,29 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
     uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
     size_t i, left;
     const size_t padded = (count + 3) / 4 * 4;
-    for (i = 0; i + 1 < count; i++) {
-        merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
+    for (i = 0; i < count; i++) {
+        merged[i] = i + 1 < count ? find_merge(ctx, ids[i], ids[i + 1]) : TKX_NONE;
         keys[i] = short_key(t, merged[i], i);
         previous[i + 1] = (uint8_t)i;
         next[i] = (uint8_t)(i + 1);
     }
     for (; i < padded || i < 4; i++) keys[i] = UINT64_MAX;
-    if (count) next[count - 1] = (uint8_t)count;
-    while ((least = least_key(keys, padded)) != UINT64_MAX) {
+    for (least = least_key(keys, padded); least != UINT64_MAX;) {
         const size_t at = least & 63, gone = next[at], right = next[gone];
-        left = previous[at];
+        left = at ? previous[at] : 0;
         ids[at] = merged[at];
-        keys[gone] = UINT64_MAX;
+        keys[left] = keys[at] = keys[gone] = UINT64_MAX;
         next[at] = (uint8_t)right;
         previous[right] = (uint8_t)at;
+        least = least_key(keys, padded); /* now, since the lookups take longer */
         merged[at] = right < count ? find_merge(ctx, ids[at], ids[right]) : TKX_NONE;
         keys[at] = short_key(t, merged[at], at);
-        if (at == 0) continue;
-        merged[left] = find_merge(ctx, ids[left], ids[at]);
-        keys[left] = short_key(t, merged[left], left);
+        if (left < at) {
+            merged[left] = find_merge(ctx, ids[left], ids[at]);
+            keys[left] = short_key(t, merged[left], left);
+        }
+        if (keys[at] < least) least = keys[at];
+        if (keys[left] < least) least = keys[left];
     }
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;
@@ -4573,9 +4568,9 @@ static void prefetch_batch(tkx_context *ctx, size_t first) {
     for (i = first; i < ctx->pending_count; i++) {
         tkx_pending *w = &ctx->batch[i];
         if (w->set && cache_find(w)) continue;
-        w->hash = hash_near(w->p, w->size, w->has_word);
-        w->is_hashed = 1;
+        if (w->set) w->hash = hash_near(w->p, w->size, w->has_word);
         TKX_PREFETCH(token_displacement(t, w->hash));
+        w->has_slot = 1;
         unseen[count++] = w;
     }
     for (i = 0; i < count; i++) {
@@ -4608,7 +4603,7 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
             continue;
         }
 #endif
-        if (!w->is_hashed) prefetch_batch(ctx, i);
+        if (!w->has_slot) prefetch_batch(ctx, i);
         found = token_in_slot(ctx->t, w->slot, w->hash, w->p, w->size, w->has_word, &id, &flags);
         if (TKX_LIKELY(found == TKX_OK && (flags & TKX_WHOLE))) {
             emit_token(ctx, id, w->p, w->p + w->size);
@@ -4624,9 +4619,13 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
 static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t size, int is_part) {
     tkx_pending *w = &ctx->batch[ctx->pending_count++];
     start_pending(ctx, w, p, size);
-    w->is_hashed = 0;
+    w->has_slot = 0;
     w->is_part = (uint8_t)is_part;
     w->has_word = ctx->text.limit - p >= 8;
+    if (!w->set && ctx->t->model == MODEL_BPE) { /* so early: 1.05 times as fast */
+        w->hash = hash_near(p, size, w->has_word);
+        TKX_PREFETCH(token_displacement(ctx->t, w->hash));
+    }
     /* spans depend on the current text, which a pending pre-token does not record */
     if (ctx->pending_count == BATCH || wants_spans(ctx)) encode_batch(ctx);
 }

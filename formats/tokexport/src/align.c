@@ -87,12 +87,8 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
                                      const uint8_t *text, size_t size) {
     const tkx_span section = ctx->t->alignment;
     const uint8_t *after = text + size, *given_end = given.data + given.size;
-    tkx_aligner a;
+    tkx_aligner a = {.ctx = ctx, .input = input, .flags = load_u32(section.data)};
     size_t i;
-    memset(&a, 0, sizeof a);
-    a.ctx = ctx;
-    a.input = input;
-    a.flags = load_u32(section.data);
     if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) ||
         load_u32(section.data + 12))
         fail(ctx, TKX_E_CORRUPT);

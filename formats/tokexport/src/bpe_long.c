@@ -93,11 +93,6 @@ static uint8_t *pending_key(const tkx_queue *q, size_t i) {
     return q->heap + 8 * (2 * q->room - 1 - i);
 }
 
-static void queue_push(tkx_queue *q, uint64_t key) {
-    if (key >> 32 <= q->rank) heap_push(q, key);
-    else put_u64(pending_key(q, q->pending++), key);
-}
-
 /* ---- bpe_long.c: merging a long pre-token (3.5) ---------------------------------------------- */
 
 /* Linked symbols in work memory: id, neighbours, and the merged id of a symbol and the next one. */
@@ -137,11 +132,14 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
 /* Queues the merge of symbols i and `next`, if there is one. `next` may be TKX_NONE. */
 static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
                                   uint32_t next) {
-    uint32_t merged = TKX_NONE;
-    if (next != TKX_NONE)
-        merged = find_merge(ctx, symbol(symbols, i, SYMBOL_ID), symbol(symbols, next, SYMBOL_ID));
+    const uint32_t id = symbol(symbols, i, SYMBOL_ID);
+    const uint32_t merged =
+        next == TKX_NONE ? TKX_NONE : find_merge(ctx, id, symbol(symbols, next, SYMBOL_ID));
+    const uint64_t key = (uint64_t)rank_of(ctx->t, merged) << 32 | i;
     set_symbol(symbols, i, SYMBOL_MERGED, merged);
-    if (merged != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, merged) << 32 | i);
+    if (merged == TKX_NONE) return;
+    if (key >> 32 <= q->rank) heap_push(q, key);
+    else put_u64(pending_key(q, q->pending++), key);
 }
 
 /* Removes the next key, which may be stale; returns 0 if there is none. */

@@ -29,11 +29,9 @@ static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
 }
 
 /* Merges at most SHORT_PRETOKEN symbols, in each round the leftmost pair of the smallest rank.
-   Returns the number of ids; `ids` has room for SPARE more.
-
-   A symbol stays at the index of its first part: keys[i] and merged[i] belong to ids[i] and
-   ids[next[i]]. The first symbol has no left neighbour; index `count` follows the last symbol, and
-   merges with nothing. */
+   Returns the number of ids; `ids` has room for SPARE more. A symbol stays at the index of its
+   first part: keys[i] and merged[i] belong to ids[i] and ids[next[i]]. The first symbol has no left
+   neighbour; index `count` follows the last symbol, and merges with nothing. */
 static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
     const tkx *t = ctx->t;
     uint64_t keys[SHORT_PRETOKEN + SPARE], least;
@@ -41,26 +39,29 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
     uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
     size_t i, left;
     const size_t padded = (count + 3) / 4 * 4;
-    for (i = 0; i + 1 < count; i++) {
-        merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
+    for (i = 0; i < count; i++) {
+        merged[i] = i + 1 < count ? find_merge(ctx, ids[i], ids[i + 1]) : TKX_NONE;
         keys[i] = short_key(t, merged[i], i);
         previous[i + 1] = (uint8_t)i;
         next[i] = (uint8_t)(i + 1);
     }
     for (; i < padded || i < 4; i++) keys[i] = UINT64_MAX;
-    if (count) next[count - 1] = (uint8_t)count;
-    while ((least = least_key(keys, padded)) != UINT64_MAX) {
+    for (least = least_key(keys, padded); least != UINT64_MAX;) {
         const size_t at = least & 63, gone = next[at], right = next[gone];
-        left = previous[at];
+        left = at ? previous[at] : 0;
         ids[at] = merged[at];
-        keys[gone] = UINT64_MAX;
+        keys[left] = keys[at] = keys[gone] = UINT64_MAX;
         next[at] = (uint8_t)right;
         previous[right] = (uint8_t)at;
+        least = least_key(keys, padded); /* now, since the lookups take longer */
         merged[at] = right < count ? find_merge(ctx, ids[at], ids[right]) : TKX_NONE;
         keys[at] = short_key(t, merged[at], at);
-        if (at == 0) continue;
-        merged[left] = find_merge(ctx, ids[left], ids[at]);
-        keys[left] = short_key(t, merged[left], left);
+        if (left < at) {
+            merged[left] = find_merge(ctx, ids[left], ids[at]);
+            keys[left] = short_key(t, merged[left], left);
+        }
+        if (keys[at] < least) least = keys[at];
+        if (keys[left] < least) least = keys[left];
     }
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;

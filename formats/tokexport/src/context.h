@@ -9,9 +9,9 @@ typedef struct tkx_pending {
     size_t size;
     uint8_t *set;    /* its set in the word cache, or NULL */
     uint64_t key[4]; /* of the word cache */
-    uint64_t hash;   /* and slot in TIDX, if is_hashed */
-    uint32_t slot;
-    uint8_t is_hashed;
+    uint64_t hash;   /* of the bytes, if `set` is NULL or `has_slot` is 1 */
+    uint32_t slot;   /* in TIDX, if `has_slot` is 1 */
+    uint8_t has_slot;
     uint8_t is_part;  /* a part of a pre-token, cut where no merge crosses */
     uint8_t has_word; /* 8 bytes may be read at p */
 } tkx_pending;
