@@ -34,6 +34,7 @@ template <class Word> struct alignas(64) Lane {
     std::int32_t keys[parked + 1];
     std::uint32_t ids[parked + 1];
     Bits alive;                             // of positions: symbols and both guards
+    std::int32_t least;                     // of the keys, but for those of the last merge
     std::uint32_t left, at, next;           // the symbol merged last, between its neighbours
     const PairTable::Slot *before, *after;  // of the pairs that it forms with them
     Word *word;
@@ -146,17 +147,19 @@ template <class Word> void merge_all(const PairTable &pairs, Word *words, std::s
         start(room[i], pairs, words[i]);
     }
     while (running) {
-        // Looks up the pairs of the symbols merged last. This is a separate pass because wide loads
-        // of keys right after these stores would stall.
-        for (std::size_t i = 0; i < running; i++) {
-            Lane<Word> &lane = *active[i];
-            const std::uint32_t id = lane.ids[lane.at];
-            lane.keys[lane.left] = key_in(*lane.before, lane.ids[lane.left], id, lane.left);
-            lane.keys[lane.at] = key_in(*lane.after, id, lane.ids[lane.next], lane.at);
-        }
+        // The least key of the pairs that the last merge left: found while the slots of the pairs
+        // that it made are on their way, and in a pass of its own, since wide loads of keys right
+        // after they are stored would stall.
+        for (std::size_t i = 0; i < running; i++) active[i]->least = least_key(*active[i]);
         for (std::size_t i = 0; i < running;) {
             Lane<Word> &lane = *active[i];
-            const std::int32_t key = least_key(lane);
+            const std::uint32_t made = lane.ids[lane.at];
+            const std::int32_t before_key =
+                                   key_in(*lane.before, lane.ids[lane.left], made, lane.left),
+                               after_key = key_in(*lane.after, made, lane.ids[lane.next], lane.at),
+                               key = std::min(lane.least, std::min(before_key, after_key));
+            lane.keys[lane.left] = before_key;
+            lane.keys[lane.at] = after_key;
             if (__builtin_expect(key == no_pair, 0)) {
                 finish(lane);
                 if (started < count) start(lane, pairs, words[started++]), i++;
@@ -170,7 +173,7 @@ template <class Word> void merge_all(const PairTable &pairs, Word *words, std::s
             lane.next = lowest_bit(above & (above - 1));
             lane.left = highest_bit(lane.alive & ((Bits(1) << at) - 1));
             lane.alive &= ~(Bits(1) << right);
-            lane.keys[right] = no_pair;
+            lane.keys[lane.left] = lane.keys[at] = lane.keys[right] = no_pair;
             const std::uint32_t id = pairs.id_of(static_cast<std::uint32_t>(key) >> 5);
             lane.ids[at] = id;
             const std::uint32_t before = lane.ids[lane.left], after = lane.ids[lane.next];
