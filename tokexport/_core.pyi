@@ -47,7 +47,12 @@ def map_file(descriptor: int, size: int) -> memoryview: ...
 
 class Core:
     def __init__(
-        self, buffer: bytes | memoryview, name: str, bulk_from: int | None = None, width: int = 512
+        self,
+        buffer: bytes | memoryview,
+        name: str,
+        bulk_from: int | None = None,
+        width: int = 512,
+        cache_size: int = 51380224,
     ) -> None: ...
     @property
     def encode(self, /) -> Callable[[str, Any, bool], list[int]]: ...

@@ -119,7 +119,8 @@ def test_a_derived_class_may_extend_a_method_that_is_imported_on_first_use(tmp_p
         "import sys; from tokexport.runtime.tokenizer import Tokenizer, load\n"
         "class Loud(Tokenizer):\n"
         "    def decode(self, ids): return super().decode(ids).upper()\n"
-        "one = load(sys.argv[1]); loud = Loud(one._core, one._data, one._path)\n"
+        "one = load(sys.argv[1])\n"
+        "loud = Loud(one._core, one._data, one._path, one._cache_size)\n"
         "print(*[each.decode(one.encode('hello')) for each in (loud, one, loud)])\n"
     )
     assert printed("-c", program, tmp_path / "it.bin") == "HELLO hello HELLO\n"

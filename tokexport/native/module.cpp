@@ -97,10 +97,12 @@ NB_MODULE(_core, m) {
           nb::sig("def map_file(descriptor: int, size: int) -> memoryview"));
 
     nb::class_<Core>(m, "Core")
-        .def(nb::init<nb::object, nb::object, std::optional<std::size_t>, unsigned>(), "buffer"_a,
-             "name"_a, "bulk_from"_a.none() = nb::none(), "width"_a = tokexport::Engine::widest,
+        .def(nb::init<nb::object, nb::object, std::optional<std::size_t>, unsigned, std::size_t>(),
+             "buffer"_a, "name"_a, "bulk_from"_a.none() = nb::none(),
+             "width"_a = tokexport::Engine::widest, "cache_size"_a = tokexport::CacheSizes::usual,
              nb::sig("def __init__(self, buffer: bytes | memoryview, name: str, "
-                     "bulk_from: int | None = None, width: int = 512) -> None"))
+                     "bulk_from: int | None = None, width: int = 512, cache_size: int = 51380224) "
+                     "-> None"))
         .def_prop_ro("encode", &tokexport::encode_of,
                      nb::sig("def encode(self, /) -> collections.abc.Callable[[str, typing.Any, "
                              "bool], list[int]]"))

@@ -34,6 +34,7 @@ SPECIAL: "Final" = 4
 ADDED_FLAGS: "Final" = (1, 2, 4, 8, 16)
 RECORD: "Final" = (("offset", "<u4"), ("length", "<u2"), ("flags", "<u2"))
 _MOST_THREADS: "Final" = 1 << 16
+_CACHE_SIZES: "Final" = (1 << 20, 1 << 30)  # CacheSizes of the engine
 
 
 class _Method:
@@ -86,14 +87,18 @@ def thread_count(asked: int | None) -> int:
 
 
 def load(
-    source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview,
+    *,
+    check: bool = True,
+    cache_size: int = 49 << 20,
 ) -> "Tokenizer":
     """Opens a tokexport file, or one embedded in a model's file, by path or as bytes.
 
     A file is mapped, not read: it must not change while the tokenizer is in use. A pipe is read.
     ``check=True`` first verifies the checksum of every section; ``check=False`` opens in a time
     that does not depend on the size, and is as safe: damage then causes a wrong id or an error,
-    never a crash.
+    never a crash. ``cache_size``: the most bytes, from 1 MB to 1 GB, in which each thread stores
+    what it has encoded, taken as texts need them; with less, large texts take longer.
 
     Raises ``FormatError`` for a file that is damaged, truncated, too new or not a tokexport file,
     and ``UnreadableError``, an ``OSError``, if it cannot be read.
@@ -101,6 +106,11 @@ def load(
     >>> load("example.bin").encode("hello world")
     [259, 264]
     """
+    if not isinstance(cache_size, int):
+        raise TypeError(f"cache_size must be an int, not {type(cache_size).__name__}")
+    least, most = _CACHE_SIZES
+    if not least <= cache_size <= most:
+        raise ValueError(f"cache_size must be from {least} to {most} bytes, not {cache_size}")
     if isinstance(source, (bytes, bytearray, memoryview)):
         data: bytes | memoryview = bytes(source)
         path = None
@@ -125,10 +135,10 @@ def load(
         from tokexport.runtime.embedded import embedded
 
         data = embedded(data)
-    core = Core(data, name)
+    core = Core(data, name, cache_size=cache_size)
     if check:
         core.check(whole=False)
-    return Tokenizer(core, data, path)
+    return Tokenizer(core, data, path, cache_size)
 
 
 class Tokenizer:
@@ -147,21 +157,25 @@ class Tokenizer:
     >>> tokenizer = tokexport.load("example.bin")
     """
 
-    __slots__ = ("_core", "_data", "_encode", "_encode_numpy", "_path")
+    __slots__ = ("_cache_size", "_core", "_data", "_encode", "_encode_numpy", "_path")
 
     _core: Core
     _encode: "Callable[[str, Any, bool], list[int]]"
     _encode_numpy: "Callable[[str, Any, bool], NDArray[np.uint32]]"
     _data: bytes | memoryview
     _path: str | None
+    _cache_size: int
 
-    def __init__(self, core: Core, data: bytes | memoryview, path: str | None) -> None:
+    def __init__(
+        self, core: Core, data: bytes | memoryview, path: str | None, cache_size: int
+    ) -> None:
         write = super().__setattr__
         write("_core", core)
         write("_encode", core.encode)
         write("_encode_numpy", core.encode_numpy)
         write("_data", data)
         write("_path", path)
+        write("_cache_size", cache_size)
 
     def __setattr__(self, name: str, value: object) -> "NoReturn":
         raise AttributeError(f"a Tokenizer cannot be changed: {name} cannot be set")
@@ -180,8 +194,8 @@ class Tokenizer:
         """A tokenizer of the same file with caches of its own, in which the bulk engine encodes all
         texts of at least ``size`` bytes, as far as it supports the file, and the C core all others.
         """
-        core = Core(self._data, self._path or repr(self), size)
-        return Tokenizer(core, self._data, self._path)
+        core = Core(self._data, self._path or repr(self), size, cache_size=self._cache_size)
+        return Tokenizer(core, self._data, self._path, self._cache_size)
 
     # ---- from text to ids
 
@@ -510,7 +524,7 @@ class Tokenizer:
 
     def __reduce__(self) -> "tuple[Any, ...]":
         source = self.to_bytes() if self._path is None else os.path.abspath(self._path)
-        return _load_again, (source, bytes(self._data[:_HEADER_SIZE]))
+        return _load_again, (source, bytes(self._data[:_HEADER_SIZE]), self._cache_size)
 
     def __copy__(self) -> "Tokenizer":
         return self
@@ -523,9 +537,9 @@ class Tokenizer:
         return f"<tokexport.Tokenizer {count:,} tokens, {self._path or 'from bytes'}>"
 
 
-def _load_again(source: str | bytes, header: bytes) -> Tokenizer:
+def _load_again(source: str | bytes, header: bytes, cache_size: int) -> Tokenizer:
     """The tokenizer of a pickle, which has the header of the file and its path or its bytes."""
-    tokenizer = load(source, check=False)
+    tokenizer = load(source, check=False, cache_size=cache_size)
     if tokenizer._data[:_HEADER_SIZE] != header:
         from tokexport.errors import FormatError
 

@@ -12,12 +12,11 @@
 
 namespace tokexport {
 
-Encoder::Encoder(const Engine &engine)
+Encoder::Encoder(const Engine &engine, const CacheSizes &sizes)
     : engine_(engine),
-      short_passages_(std::size_t(4) << 20, std::size_t(1) << 20, 11,
-                      engine.file.id_count <= 1 << 16),
-      long_passages_(std::size_t(16) << 20, std::size_t(63) << 16, 11,
-                     engine.file.id_count <= 1 << 16),
+      words_(sizes.words, sizes.word_ring),
+      short_passages_(sizes.short_passages, 11, engine.file.id_count <= 1 << 16),
+      long_passages_(sizes.long_passages, 11, engine.file.id_count <= 1 << 16),
       character_words_(engine, words_),
       ends_(new std::uint32_t[2 * SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),

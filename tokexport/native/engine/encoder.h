@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cache_sizes.h"
 #include "character_words.h"
 #include "engine.h"
 #include "engine/bridge/bridge.h"
@@ -25,7 +26,7 @@ namespace tokexport {
 // their ids are inserted at their positions.
 class Encoder {
 public:
-    explicit Encoder(const Engine &engine);
+    Encoder(const Engine &engine, const CacheSizes &sizes);
     Encoder(const Encoder &) = delete;
     Encoder &operator=(const Encoder &) = delete;
 
@@ -154,8 +155,8 @@ private:
     const Engine &engine_;
     WordCache words_;
     // Storing a document of 300 bytes takes a third of the time in memory already in use, so short
-    // passages have 4 MB of their own. The other cache has room for two texts of 3 MB with their
-    // ids, and touches two large pages before any hit: with 6 MB new text was 3 % slower.
+    // passages have 4 MB of their own. The other cache has 16 MB, room for two texts of 3 MB with
+    // their ids, and touches two large pages before any hit: with 6 MB new text was 3 % slower.
     PassageCache short_passages_, long_passages_;
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;

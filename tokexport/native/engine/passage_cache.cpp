@@ -51,12 +51,18 @@ void Passage::set_hash() {
     hash |= 1;  // the lowest bit is not used as part of the hash
 }
 
-PassageCache::PassageCache(std::size_t size, std::size_t budget, unsigned set_bits, bool is_narrow)
-    : table_size_(sizeof(Slot) * set_size << set_bits),
-      ring_size_(size - table_size_),
+PassageCache::PassageCache(std::size_t size, unsigned set_bits, bool is_narrow)
+    : table_size_(sizeof(Slot) * set_size << fitting_bits(size, set_bits)),
+      ring_size_((size - table_size_) / 16 * 16),
       id_size_(is_narrow ? 2 : 4),
-      set_shift_(64 - set_bits),
-      budget_(budget - table_size_) {}
+      set_shift_(64 - fitting_bits(size, set_bits)),
+      budget_(size / 4 - size / 256 - table_size_) {}
+
+// The table takes at most a sixteenth of the memory.
+unsigned PassageCache::fitting_bits(std::size_t size, unsigned most) {
+    while (most > 1 && sizeof(Slot) * set_size << most > size / 16) most--;
+    return most;
+}
 
 std::size_t PassageCache::size_of(const Passage &passage, std::size_t count) const {
     return sizeof(Header) + rounded(passage.size) + rounded(count * id_size_);

@@ -31,10 +31,10 @@ struct Passage {
 // them. A hit requires that all bytes are equal, not just the hash.
 class PassageCache {
 public:
-    // `size`: bytes of memory, whose pages are touched as passages are added. `budget`: how many
-    // bytes may be in use before the first hit. `set_bits`: the table has 4 << set_bits slots.
-    // `is_narrow`: all ids fit into 16 bits.
-    PassageCache(std::size_t size, std::size_t budget, unsigned set_bits, bool is_narrow);
+    // `size`: bytes of memory, whose pages are touched as passages are added; nearly a quarter may
+    // be in use before the first hit. `set_bits`: the table has at most 4 << set_bits slots, fewer
+    // if the size is small. `is_narrow`: all ids fit into 16 bits.
+    PassageCache(std::size_t size, unsigned set_bits, bool is_narrow);
 
     void prefetch(const Passage &passage) const {
         if (slots_) __builtin_prefetch(slots_ + set_of(passage));
@@ -65,6 +65,8 @@ private:
     struct Header {
         std::uint64_t size_and_kind, count;
     };
+
+    static unsigned fitting_bits(std::size_t size, unsigned most);
 
     std::size_t set_of(const Passage &passage) const {
         return static_cast<std::size_t>(passage.hash >> set_shift_) * set_size;

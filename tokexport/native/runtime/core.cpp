@@ -55,7 +55,7 @@ Text bytes_of(nb::handle data) {
 }
 
 Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_bulk_from,
-           unsigned width)
+           unsigned width, std::size_t cache_size)
     : name_(std::move(name)),
       held_(buffer),
       file_(open_file(held_, name_)),
@@ -68,7 +68,8 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       worth_tables_(given_bulk_from ? 0 : worth_tables),
       cached_below_(bulk_from_ > bulk_from ? 0 : bulk_from_),
       width_(width),
-      write_utf8_(utf8_writer(width)) {
+      write_utf8_(utf8_writer(width)),
+      pool_(cache_size) {
     // Without special tokens, the template keeps its texts and loses its own ids.
     const auto is_text = [](const Item &item) { return item.kind != 0; };
     std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
@@ -230,7 +231,8 @@ bool Core::take_bulk(Workspace &space, std::size_t size, bool is_rest) const {
     if (size < bulk_from_ && !is_rest) return false;
     if (!space.bulk) {
         if (!is_rest && !is_worth_tables(size)) return false;
-        if (const Engine *made = engine()) space.bulk = std::make_unique<tkx_bulk>(*made);
+        if (const Engine *made = engine())
+            space.bulk = std::make_unique<tkx_bulk>(*made, space.sizes);
     }
     if (space.bulk) space.bulk->is_rest = is_rest;
     return space.bulk != nullptr;
@@ -255,8 +257,7 @@ bool Core::take_cached(Workspace &space, std::size_t &used, Passage &text) const
     if (!text.size || text.size >= cached_below_) return false;
     if (!space.short_texts) {
         if (!is_worth_tables(text.size)) return false;
-        space.short_texts.emplace(Workspace::short_texts_size, Workspace::short_texts_size / 4, 10,
-                                  file_.id_count <= 1 << 16);
+        space.short_texts.emplace(space.sizes.short_texts, 10, file_.id_count <= 1 << 16);
     }
     text.set_hash();
     const std::size_t room = space.ids.capacity() - used,

@@ -81,9 +81,9 @@ public:
     // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the
     // file in error messages. `verify` and tests pass `bulk_from`, where more than the default
     // disables caching of short texts, and SIZE_MAX the engine; tests also pass the largest width
-    // in bits of the vectors that it may use.
+    // in bits of the vectors that it may use. `cache_size`: as in CacheSizes::of, for each thread.
     Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from,
-         unsigned width);
+         unsigned width, std::size_t cache_size);
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;
 

@@ -32,7 +32,9 @@ struct Workspace {
     // The word cache. Repeated English prose, cl100k, one thread: 144 MB/s with 512 KB, 165 with
     // 1 MB, 192 with 2 MB, 203 with 4 MB. From 2 MB to 4 MB, real text runs 1.03 to 1.31 times as
     // fast with Gemma 3 and Llama-2, and 0.95 to 1.03 times with XLNet.
-    static constexpr std::size_t cache_size = std::size_t(1) << 22;
+    const CacheSizes &sizes;
+
+    explicit Workspace(const CacheSizes &cache_sizes) : sizes(cache_sizes) {}
 
     Buffer<std::uint8_t> memory, text;  // scratch, and the UTF-8 of a str
     Buffer<std::uint32_t> ids;
@@ -42,17 +44,16 @@ struct Workspace {
     // Texts that are too short for the engine, which programs often repeat. A call with two words
     // that were encoded before takes 80 ns instead of 130 to 160; with new ones 5 to 10 % longer.
     std::optional<PassageCache> short_texts;
-    static constexpr std::size_t short_texts_size = std::size_t(1) << 20;
 
     // `bulk_is_used`: use the bulk engine, if there is one. `is_utf8`: skip checking the text.
     tkx_work work(bool bulk_is_used = false, bool is_utf8 = false) {
         // Zeroed pages, touched only as words come. Reused ones must be cleared: 0.2 ms, which a
         // long text saves.
-        if (!cache && !bulk_is_used) cache.reset(std::calloc(1, cache_size));
+        if (!cache && !bulk_is_used) cache.reset(std::calloc(1, sizes.core_words));
         return {memory.data(),
                 memory.capacity(),
                 cache.get(),
-                cache ? cache_size : 0,
+                cache ? sizes.core_words : 0,
                 bulk_is_used ? bulk.get() : nullptr,
                 is_utf8,
                 nullptr};
@@ -78,7 +79,7 @@ public:
         std::unique_ptr<Workspace> workspace_;
     };
 
-    WorkspacePool() = default;
+    explicit WorkspacePool(std::size_t cache_size) : sizes_(CacheSizes::of(cache_size)) {}
     WorkspacePool(const WorkspacePool &) = delete;
     WorkspacePool &operator=(const WorkspacePool &) = delete;
     ~WorkspacePool() { delete top_.load(); }
@@ -94,7 +95,7 @@ private:
                 return workspace;
             }
         }
-        return std::make_unique<Workspace>();
+        return std::make_unique<Workspace>(sizes_);
     }
 
     void give_back(std::unique_ptr<Workspace> workspace) noexcept {
@@ -136,6 +137,7 @@ private:
     }
 #endif
 
+    const CacheSizes sizes_;
     // The workspace that a single thread reuses without the mutex: this saves 30 of 180 ns for a
     // call with two words.
     std::atomic<Workspace *> top_{nullptr};

@@ -44,9 +44,13 @@ void *ZeroedPages::data() const {
     return reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(memory_) + mask) & ~mask);
 }
 
-WordCache::WordCache() : memory_(last_size), slots_(static_cast<WordSlot *>(memory_.data())) {
+WordCache::WordCache(std::size_t size, std::size_t ring_size)
+    : last_size_(size),
+      ring_(ring_size),
+      memory_(size),
+      slots_(static_cast<WordSlot *>(memory_.data())) {
     if (!memory_) throw std::bad_alloc();
-    set_size(first_size);
+    set_size(std::min(first_size, size));
 }
 
 void WordCache::set_size(std::size_t size) {
@@ -89,7 +93,10 @@ void WordCache::put_in_ring(WordSlot &slot, const std::uint8_t *bytes, std::size
     slot.ids[3] = static_cast<std::uint32_t>(position >> 32);
 }
 
-WordRing::WordRing() : pages_(size), memory_(static_cast<std::uint8_t *>(pages_.data())) {
+WordRing::WordRing(std::size_t size)
+    : size_(size),
+      pages_(size),
+      memory_(static_cast<std::uint8_t *>(pages_.data())) {
     if (!pages_) throw std::bad_alloc();
 }
 
@@ -97,9 +104,9 @@ std::uint64_t WordRing::add(const std::uint8_t *key, std::size_t key_size, const
                             std::size_t count) {
     const std::size_t key_room = rounded(key_size),
                       room = key_room + rounded(std::max(count, readable) * sizeof *ids);
-    std::size_t place = end_ & (size - 1);
-    if (place + room > size) {
-        end_ += size - place;
+    std::size_t place = end_ & (size_ - 1);
+    if (place + room > size_) {
+        end_ += size_ - place;
         place = 0;
     }
     const std::uint64_t position = end_;

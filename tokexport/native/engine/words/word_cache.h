@@ -94,7 +94,7 @@ public:
     // At least this many ids can be read from any entry.
     static constexpr std::size_t readable = 12;
 
-    WordRing();
+    explicit WordRing(std::size_t size);  // a power of 2
     WordRing(const WordRing &) = delete;
     WordRing &operator=(const WordRing &) = delete;
 
@@ -103,13 +103,13 @@ public:
                       std::size_t count);
 
     // The position of no entry, now or later.
-    std::uint64_t nowhere() const { return end_ - size - 1; }
+    std::uint64_t nowhere() const { return end_ - size_ - 1; }
 
     // The ids of an entry; nullptr if it was overwritten, or has another key.
     const std::uint32_t *find(std::uint64_t position, const std::uint8_t *key,
                               std::size_t key_size) const {
-        if (__builtin_expect(end_ - position > size, 0)) return nullptr;
-        const std::uint8_t *entry = memory_ + (position & (size - 1));
+        if (__builtin_expect(end_ - position > size_, 0)) return nullptr;
+        const std::uint8_t *entry = memory_ + (position & (size_ - 1));
         if (key_size) {
             std::uint64_t i = 0;
             for (; i + 16 < key_size; i += 16)
@@ -121,19 +121,18 @@ public:
 
     // Prefetches the cache lines that most entries have.
     void prefetch(std::uint64_t position) const {
-        const std::uint8_t *entry = memory_ + (position & (size - 1));
+        const std::uint8_t *entry = memory_ + (position & (size_ - 1));
         __builtin_prefetch(entry);
         __builtin_prefetch(entry + 64);
     }
 
 private:
-    static constexpr std::size_t size = std::size_t(1) << 23;  // touched as words are added
-
     static std::size_t rounded(std::size_t bytes) { return (bytes + 15) & ~std::size_t(15); }
 
+    const std::size_t size_;
     ZeroedPages pages_;
     std::uint8_t *memory_;
-    std::uint64_t end_ = 0;  // end_ % size is the offset in the ring
+    std::uint64_t end_ = 0;  // end_ % size_ is the offset in the ring
 };
 
 // Sets of two slots, one cache line each. A hit writes nothing. A new word takes a free slot of its
@@ -142,7 +141,8 @@ private:
 // these are mostly the frequent ones.
 class WordCache {
 public:
-    WordCache();
+    // The most bytes of the table and of the ring: powers of 2.
+    WordCache(std::size_t size, std::size_t ring_size);
     WordCache(const WordCache &) = delete;
     WordCache &operator=(const WordCache &) = delete;
 
@@ -211,7 +211,7 @@ public:
 
     // Grows the table if it is due. Indices of slots, and pointers to them, become invalid.
     void grow_if_full() {
-        if (used_ > limit_ && size_ < last_size) grow();
+        if (used_ > limit_ && size_ < last_size_) grow();
     }
 
 private:
@@ -220,7 +220,6 @@ private:
     // in use. At a third, texts in many scripts are 3 % slower when new, and 4 % faster when
     // repeated; at a half it is the other way round by 5 % and 15 %.
     static constexpr std::size_t first_size = std::size_t(1) << 22;
-    static constexpr std::size_t last_size = std::size_t(1) << 24;
 
     static bool is(const WordSlot &slot, const WordKey &key) {
         return slot.key.a == key.a && slot.key.b == key.b;
@@ -260,6 +259,7 @@ private:
     void put_in_ring(WordSlot &slot, const std::uint8_t *bytes, std::size_t size,
                      const std::uint32_t *ids, std::size_t count);
 
+    const std::size_t last_size_;
     WordRing ring_;
     ZeroedPages memory_;
     WordSlot *slots_ = nullptr;
