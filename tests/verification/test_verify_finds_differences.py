@@ -327,6 +327,9 @@ def test_an_unknown_key_is_an_error(twin: Twin) -> None:
             outcome(twin, only=key)
     with pytest.raises(TokexportError, match="names no comparison"):
         outcome(Twin(byte_encoding(PATTERN, MERGED)), only="added-tokens:7")
+    for key in ("token:9999999", "added:65"):
+        with pytest.raises(TokexportError, match="nothing to compare there"):
+            outcome(twin, only=key)
 
 
 def test_the_report_is_json_and_always_the_same(twin: Twin) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex
 
+from tokexport.errors import TokexportError
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.reference import ReferenceTokenizer, reference_notes
 from tokexport.sources.registry import Opened, open_source
@@ -148,6 +149,11 @@ def compare(
         if progress is not None:
             progress(name, number, len(tasks))
         comparison.found.add(next(parts))
+    if only is not None and not comparison.found.counts and not comparison.found.stopped:
+        raise TokexportError(
+            f"only (--only) is {only!r}, and the file has nothing to compare there",
+            "the number of a token is its id, and added tokens have keys of their own (added:ID)",
+        )
     if only is None and (first := comparison.found.first) is not None:
         # Alone, with empty caches: what `only` will show.
         alone = comparison.part(task_of_key(comparison, vocabulary, first.key)[1]).first
