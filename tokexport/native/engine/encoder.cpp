@@ -129,7 +129,7 @@ template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
     for (std::size_t count; (count = run.next(all_ends)) != 0;) {
         if (engine_.words) count = engine_.words->join_spaces(text_, start, all_ends, count);
         const std::uint32_t *ends = all_ends, *last = ends + count;
-        // The last block waits while the next ends are found.
+        // The last block waits while the next ends are found, of which there is at least one block.
         all_ends = ends_.get() + (all_ends == ends_.get() ? SplitRun::block : 0);
         if (is_spaced || is_first_part) {
             code = is_spaced ? encode_spaced(*ends) : encode_long(0, *ends, true);
@@ -188,6 +188,7 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
     return code;
 }
 
+// Takes the ids of the block that waits, if there is one, and resolves misses if there are enough.
 int Encoder::take_waiting() {
     if (!waiting_) return TKX_OK;
     WordBlock &block = *waiting_;
