@@ -6,9 +6,9 @@
 Each installed library, in turn, loads the tokenizer and encodes one text (cold), another of the
 same size (unseen), and the first again (warm), each to an array; then the second again to a list.
 Each call gets a new str, as if read from a file, since Python keeps the UTF-8 of a str that one
-library has asked for, and the next would find it. Before each library loads the tokenizer, memory
-is used and freed, so that all get memory that the machine has. CPU time, and for tokexport also
-wall-clock time; one thread; the ids of every call are compared first.
+library has asked for, and the next would find it. Before each library's turn, memory is used and
+freed, so that none of them pays for pages that the host of a virtual machine has taken back. CPU
+time, and for tokexport also wall-clock time; one thread; the ids of every call are compared first.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def measure(
 
 
 def use_memory() -> None:
-    """Uses memory and frees it. The host of a virtual machine takes back pages that are free for
-    some seconds, and to get one again can take as long as encoding 2 MB.
+    """Uses memory and frees it: the system hands it out next. A large page that the host of a
+    virtual machine has taken back can take as long as encoding 2 MB.
     """
     np.ones(USED, np.uint8)
 

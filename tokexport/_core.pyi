@@ -15,6 +15,12 @@ Allowed: TypeAlias = Literal["all"] | Collection[str]
 
 REPLACE_SURROGATES: int = 16
 
+LEAST_CACHE: int = 1048576
+
+USUAL_CACHE: int = 51380224
+
+MOST_CACHE: int = 1073741824
+
 def differing_places(joined: bytes, ends: U32, other_joined: bytes, other_ends: U32) -> U32: ...
 def displace(hashes: U64, rows: U32, starts: U32, bucket_count: int) -> tuple[U32, U16] | None: ...
 def double_array(keys: bytes, ends: U32, ids: U32, no_id: int) -> tuple[U64, int]: ...
@@ -52,7 +58,7 @@ class Core:
         name: str,
         bulk_from: int | None = None,
         width: int = 512,
-        cache_size: int = 51380224,
+        cache_size: int = ...,
     ) -> None: ...
     @property
     def encode(self, /) -> Callable[[str, Any, bool], list[int]]: ...

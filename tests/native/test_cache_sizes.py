@@ -74,6 +74,8 @@ def test_the_size_is_checked_and_pickled(
 ) -> None:
     file = tmp_path / "tokenizer.bin"
     file.write_bytes(shared_content(NAMES[0]))
+    for size in (1 << 20, 1 << 30):
+        assert tokexport.load(file, cache_size=size).encode("a" * 300_000)
     for size in (0, -1, (1 << 20) - 1, (1 << 30) + 1):
         with pytest.raises(ValueError, match="from 1048576 to 1073741824 bytes"):
             tokexport.load(file, cache_size=size)

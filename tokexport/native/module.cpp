@@ -43,6 +43,9 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);
 
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;
+    m.attr("LEAST_CACHE") = tokexport::CacheSizes::least;
+    m.attr("USUAL_CACHE") = tokexport::CacheSizes::usual;
+    m.attr("MOST_CACHE") = tokexport::CacheSizes::most;
 
     m.def("differing_places", &tokexport::differing_places, "joined"_a, "ends"_a, "other_joined"_a,
           "other_ends"_a,
@@ -101,7 +104,7 @@ NB_MODULE(_core, m) {
              "buffer"_a, "name"_a, "bulk_from"_a.none() = nb::none(),
              "width"_a = tokexport::Engine::widest, "cache_size"_a = tokexport::CacheSizes::usual,
              nb::sig("def __init__(self, buffer: bytes | memoryview, name: str, "
-                     "bulk_from: int | None = None, width: int = 512, cache_size: int = 51380224) "
+                     "bulk_from: int | None = None, width: int = 512, cache_size: int = ...) "
                      "-> None"))
         .def_prop_ro("encode", &tokexport::encode_of,
                      nb::sig("def encode(self, /) -> collections.abc.Callable[[str, typing.Any, "

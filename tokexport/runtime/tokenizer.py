@@ -2,7 +2,7 @@
 
 import os
 
-from tokexport._core import Core, map_file
+from tokexport._core import LEAST_CACHE, MOST_CACHE, USUAL_CACHE, Core, map_file
 
 # Rarely needed modules are imported where they are used: importing dataclasses, enum, json, pathlib
 # and typing here would delay the first ids tenfold. `from __future__ import annotations` also
@@ -34,7 +34,6 @@ SPECIAL: "Final" = 4
 ADDED_FLAGS: "Final" = (1, 2, 4, 8, 16)
 RECORD: "Final" = (("offset", "<u4"), ("length", "<u2"), ("flags", "<u2"))
 _MOST_THREADS: "Final" = 1 << 16
-_CACHE_SIZES: "Final" = (1 << 20, 1 << 30)  # CacheSizes of the engine
 
 
 class _Method:
@@ -90,7 +89,7 @@ def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview,
     *,
     check: bool = True,
-    cache_size: int = 49 << 20,
+    cache_size: int = USUAL_CACHE,
 ) -> "Tokenizer":
     """Opens a tokexport file, or one embedded in a model's file, by path or as bytes.
 
@@ -108,9 +107,9 @@ def load(
     """
     if not isinstance(cache_size, int):
         raise TypeError(f"cache_size must be an int, not {type(cache_size).__name__}")
-    least, most = _CACHE_SIZES
-    if not least <= cache_size <= most:
-        raise ValueError(f"cache_size must be from {least} to {most} bytes, not {cache_size}")
+    if not LEAST_CACHE <= cache_size <= MOST_CACHE:
+        limits = f"from {LEAST_CACHE} to {MOST_CACHE} bytes"
+        raise ValueError(f"cache_size must be {limits}, not {cache_size}")
     if isinstance(source, (bytes, bytearray, memoryview)):
         data: bytes | memoryview = bytes(source)
         path = None
